@@ -134,6 +134,11 @@ class Admission:
             self.forget(run_id)
             raise
 
+    def count(self, run_id: str, urgency: Urgency, deadline_s: float) -> None:
+        """Count a run that another process has admitted, until `leave`."""
+        if run_id not in self.limit.runs:
+            self._begin(run_id, urgency, self._clock() + deadline_s + GRACE_S)
+
     def under_way(self, for_s: float) -> list[str]:
         """The runs that have been under way for so long, the oldest first."""
         before = self._clock() - for_s

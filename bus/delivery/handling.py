@@ -27,7 +27,7 @@ from bus.journal.canary import check_canary
 from bus.journal.deadlines import deadline_of
 from bus.journal.journal import Journal
 from bus.journal.packing import unpack
-from bus.journal.records import CAUSE, DEADLINE, TRACEPARENT, Stage, decode, only_while_there
+from bus.journal.records import CAUSE, DEADLINE, TRACEPARENT, VIA, Stage, decode, only_while_there
 from bus.powers.asking import AskClient
 from bus.powers.events import Superseded
 from bus.powers.searching import SearchClient
@@ -36,7 +36,7 @@ from bus.transport.envelope import Place, set_aside
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Failure, Invalid, Poison
 from bus.wire.messages import MAIN, Message, QuestionAsked, RunFinished, Settled, lane_of, words_asked
-from bus.wire.requests import parse_question
+from bus.wire.requests import parse_body, parse_question
 from bus.wire.subjects import POISON, BadId, Key, finished, is_canary, key_of
 from prompts.vocabulary import Reason, Unrun
 
@@ -55,7 +55,7 @@ type Verdict = Literal["ack", "nak", "term"]
 
 #: How many questions of an urgency wait in this process; the server keeps the others and sends them again.
 WAITING_ROOM = 1000
-#: How many times as long as alone a run may take before questions wait here. The edge waits sooner, so that it decides for its own.
+#: How many times as long as alone a run may take before questions wait here. Questions of an edge have waited there, for less.
 SLACK = 3.0
 
 
@@ -82,6 +82,10 @@ class Delivery:
     @property
     def sequence(self) -> int:
         return self.place.sequence
+
+    @property
+    def from_edge(self) -> bool:
+        return VIA in (self.raw.headers or {})
 
     @property
     def attempt(self) -> int:
@@ -181,13 +185,13 @@ class Handling:
         if not closes and await self.is_over(key.run_id):
             return
         message = (
-            decode(key.type, delivery.raw.data) if actor.takes is not QuestionAsked else await self._asked(delivery)
+            decode(key.type, delivery.raw.data) if actor.takes is not QuestionAsked else await self._question(delivery)
         )
         delivery.deadline = self._deadline(delivery, message)
         if not closes and time.time() > delivery.deadline:
             await self._fail(delivery, "", reason="timeout")
             return
-        if isinstance(message, QuestionAsked) and not await self._let_in(delivery, message):
+        if isinstance(message, QuestionAsked) and not await self._admit(delivery, message):
             return
         if delivery.attempt > 1 and await self._done_before(actor, key):
             return
@@ -213,11 +217,12 @@ class Handling:
             log.warning("%s %s: %s; its fallback answers", actor.name, key.run_id, stage.fallback)
         await self._write(delivery, outputs_of(actor, result), stage)
 
-    async def _asked(self, delivery: Delivery) -> QuestionAsked:
-        """The question; any client may have written it. Raises Invalid, Unavailable."""
+    async def _question(self, delivery: Delivery) -> QuestionAsked:
+        """The question, checked here unless an edge has checked it. Raises Invalid, Unavailable."""
         if is_canary(delivery.key.run_id):
             await check_canary(self.journal, delivery.key.run_id)
-        return parse_question(unpack(delivery.raw.data))
+        body = unpack(delivery.raw.data)
+        return parse_body(body, QuestionAsked) if delivery.from_edge else parse_question(body)
 
     async def _groups(self, delivery: Delivery) -> Groups:
         """The groups of documents that the run may find. Raises Unavailable."""
@@ -225,17 +230,21 @@ class Handling:
         access = await access_of(self.journal, delivery.key.run_id, behind=behind)
         return self._ungranted if access is None else access.groups
 
-    async def _let_in(self, delivery: Delivery, question: QuestionAsked) -> bool:
-        """Wait until the question may begin. False: its run has ended. Raises Overloaded, WaitingRoomFull.
+    async def _admit(self, delivery: Delivery, question: QuestionAsked) -> bool:
+        """Wait until the question may begin, unless an edge has admitted it. False: its run has ended.
 
-        The client may have given up before the question was stored; the journal then holds the end of the run after it.
+        The client may have withdrawn the question before it was stored; the end of the run then follows it in the journal.
+        Raises Overloaded, WaitingRoomFull.
         """
-        run_id, urgency = delivery.key.run_id, question.priority
-        if is_canary(run_id):  # whether a question would be answered is asked most when many wait
+        run_id, urgency, left_s = delivery.key.run_id, question.priority, delivery.deadline - time.time()
+        if is_canary(run_id):  # readiness must know even while many questions wait
             return True
-        if self.intake.waiting(urgency) >= WAITING_ROOM:
+        if delivery.from_edge:
+            self.intake.count(run_id, urgency, left_s)
+        elif self.intake.waiting(urgency) >= WAITING_ROOM:
             raise WaitingRoomFull
-        await self.intake.enter(run_id, urgency, delivery.deadline - time.time())
+        else:
+            await self.intake.enter(run_id, urgency, left_s)
         if await self.journal.latest([finished(run_id).subject]):
             self.intake.forget(run_id)
             return False

@@ -15,9 +15,9 @@ from index.filters import Filter
 DEADLINE = "Gw-Deadline"
 CAUSE = "Gw-Cause"
 TRACEPARENT = "traceparent"
-#: By which way a question came in; none over NATS.
+#: The protocol of a question that an edge has checked and admitted; a question published over NATS has none.
 VIA = "Gw-Via"
-#: When it came in, in epoch seconds; it may have waited to be let in.
+#: When the question reached the edge, in epoch seconds, before any wait for its admission.
 RECEIVED = "Gw-Received"
 
 _ASKED, _REQUESTED = message_type(QuestionAsked), message_type(AnswerRequested)

@@ -97,9 +97,9 @@ class Runs:
             task.cancel()
         await asyncio.gather(*self._withdrawing, return_exceptions=True)
 
-    # ------------------------------------------------------------ ask
+    # ------------------------------------------------------------ submit
 
-    async def place(self, question: QuestionAsked, access: Access | None = None) -> Submitted:
+    async def identify(self, question: QuestionAsked, access: Access | None = None) -> Submitted:
         """The id of the question's run, and whether it is still to be created. Raises Unavailable.
 
         With an idempotency key, the id is derived from it and the secret, so that a repeated request is the same run; but a run
@@ -110,9 +110,9 @@ class Runs:
         attempt = 0
         while True:
             run_id = self.run_id_for(question, access, attempt)
-            found = await self._latest([key_of(QuestionAsked, run_id).subject, finished(run_id).subject])
-            if not any(_is_unrun(record) for record in found):
-                return Submitted(run_id, created=not found)
+            records = await self._latest([key_of(QuestionAsked, run_id).subject, finished(run_id).subject])
+            if not any(_is_unrun(record) for record in records):
+                return Submitted(run_id, created=not records)
             attempt += 1
 
     async def submit(
@@ -123,8 +123,8 @@ class Runs:
         A question whose ack does not come in time is withdrawn: its end is written behind it, so that it is not run whenever it
         is stored. Raises BadId, KeyReused, Unavailable.
         """
-        placed = Submitted(check_id(run_id), created=True) if run_id is not None else await self.place(question)
-        return await self._submit(question, placed, deadline_s, repeatable=run_id is not None)
+        run = Submitted(check_id(run_id), created=True) if run_id is not None else await self.identify(question)
+        return await self._submit(question, run, deadline_s, repeatable=run_id is not None)
 
     async def _check_room(self, key: Key, *, given: bool) -> None:
         """Raises Unavailable when the journal takes no more questions; one that it has already is no new one."""
@@ -135,26 +135,26 @@ class Runs:
                 if not given or not await self.journal.latest([key.subject]):
                     raise
 
-    async def ask(
+    async def submit_and_read(
         self,
         question: QuestionAsked,
         deadline_s: float | None = None,
         *,
         access: Access | None = None,
-        placed: Submitted | None = None,
+        run: Submitted | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> tuple[Submitted, Reader]:
-        """`submit`, with a reader of its events that is in place beforehand. Raises what `submit` and `read` raise.
+        """`submit`, with a reader that receives the events from the first one on. Raises what `submit` and `read` raise.
 
         `access` is written before the question; idempotency keys are those of its key and groups. `headers`: of the question.
         """
-        placed = placed or await self.place(question, access)
-        reader = self.router.reader(placed.run_id)
+        run = run or await self.identify(question, access)
+        reader = self.router.reader(run.run_id)
         try:
-            if access is not None and placed.created:
+            if access is not None and run.created:
                 async with self._patience():
-                    await grant(self.journal, placed.run_id, access, patience_s=self._patience_s)
-            submitted = await self._submit(question, placed, deadline_s, headers=headers)
+                    await grant(self.journal, run.run_id, access, patience_s=self._patience_s)
+            submitted = await self._submit(question, run, deadline_s, headers=headers)
             if question.idempotency_key is not None:
                 async with self._patience():
                     await reader.read_back(self.journal)
@@ -185,7 +185,7 @@ class Runs:
     async def _submit(
         self,
         question: QuestionAsked,
-        placed: Submitted,
+        run: Submitted,
         deadline_s: float | None,
         *,
         repeatable: bool = False,
@@ -194,22 +194,22 @@ class Runs:
         """`repeatable`: others may have written a question under this id."""
         if question.deadline_s is None and deadline_s is not None:
             question = msgspec.structs.replace(question, deadline_s=deadline_s)
-        key = key_of(QuestionAsked, placed.run_id)
-        if placed.created:
+        key = key_of(QuestionAsked, run.run_id)
+        if run.created:
             await self._check_room(key, given=repeatable or question.idempotency_key is not None)
             try:
                 created = await self._write(key, question, headers)
             except NoAnswer:
-                self._withdraw(placed.run_id, question)
+                self._withdraw(run.run_id, question)
                 raise
             # If the server's reply was lost, the retry finds the first write: with an id we generated, that is not a repeat.
             if created or not (repeatable or question.idempotency_key is not None):
-                return placed
+                return run
         # It is there, whatever a server of a cluster says that lags behind.
         there = readable((await self._latest([key.subject], behind=(key.subject, 1)))[0])
         if not isinstance(there, QuestionAsked) or _essence(there) != _essence(question):
             raise KeyReused("the key belongs to another question; use a new idempotency_key")
-        return Submitted(placed.run_id, created=False)
+        return Submitted(run.run_id, created=False)
 
     # ------------------------------------------------------------ chats
 

@@ -23,7 +23,7 @@ class Metrics:
         self.requests = Counter(
             "groundwire_edge_requests", "Requests answered.", ["route", "method", "status"], registry=self.registry
         )
-        self.asked = Counter(
+        self.questions = Counter(
             "groundwire_edge_questions", "Questions accepted.", ["profile", "transport"], registry=self.registry
         )
         self.streams = Gauge("groundwire_edge_streams", "Streams open now.", ["transport"], registry=self.registry)

@@ -49,13 +49,13 @@ class Cancelled(msgspec.Struct, frozen=True, kw_only=True):
     problems=(409, 429, 503, 504),
     parameters=(IDEMPOTENCY_KEY,),
 )
-async def ask(request: web.Request, question: QuestionAsked) -> web.StreamResponse:
+async def submit(request: web.Request, question: QuestionAsked) -> web.StreamResponse:
     """Ask a question."""
     edge = request.app[EDGE]
     question = keyed(request, question)
     as_json = wants_json(request)
     deadline_s = question.deadline_s or (edge.settings.json_deadline_s if as_json else None)
-    async with edge.ask(request[CALLER], question, "json" if as_json else "sse", deadline_s) as reader:
+    async with edge.submit(request[CALLER], question, "json" if as_json else "sse", deadline_s) as reader:
         if not as_json:
             return await stream(request, reader, EventForm(), "sse", cut="end")
         record = await finished_record(edge, reader, deadline_s or edge.settings.json_deadline_s)

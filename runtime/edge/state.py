@@ -65,15 +65,15 @@ class Edge:
         return (self.watch, self.door.watch, self.runs.router.watch)
 
     @contextlib.asynccontextmanager
-    async def ask(
+    async def submit(
         self, caller: Caller, question: QuestionAsked, transport: str, deadline_s: float | None = None
     ) -> AsyncIterator[Reader]:
-        """Ask the question and read its events. Raises what `asked` raises.
+        """Submit the question and read its events. Raises what `accept` raises.
 
-        Inside the context, a cancellation or a broken connection means that the client has disconnected. After another error,
-        of which the client was told instead of its run, nobody follows it either.
+        Inside the context, a cancellation or a broken connection means that the client has disconnected. After any other error
+        the client has the error in place of the run, so no client reads the run either.
         """
-        with await self.asked(caller, question, transport, deadline_s) as reader:
+        with await self.accept(caller, question, transport, deadline_s) as reader:
             try:
                 yield reader
             except (asyncio.CancelledError, ConnectionResetError):
@@ -85,20 +85,17 @@ class Edge:
                     await self.not_followed(question, reader.run_id)
                 raise
 
-    async def asked(
+    async def accept(
         self, caller: Caller, question: QuestionAsked, transport: str, deadline_s: float | None = None
     ) -> Reader:
-        """Ask the question. Raises Invalid, Overloaded, and what `Runs.ask` raises.
-
-        Each key has its fair share of what can be done.
-        """
+        """Check, admit and write the question. Raises Invalid, Overloaded, and what `Runs.submit_and_read` raises."""
         check_question(question)
         try:
             await self.profiles.check(question.profile)
         except ProfileError as error:
             raise no_such_profile(error) from None
-        reader = await self._admitted(caller, question, transport, deadline_s)
-        self.metrics.asked.labels(question.profile, transport).inc()
+        reader = await self._admit(caller, question, transport, deadline_s)
+        self.metrics.questions.labels(question.profile, transport).inc()
         return reader
 
     async def check_theirs(self, caller: Caller, run_id: str) -> None:
@@ -106,48 +103,48 @@ class Edge:
         if is_canary(run_id) or not caller.may_see(await self.runs.access(run_id)):
             raise no_such_run(run_id)
 
-    async def _admitted(
-        self, caller: Caller, question: QuestionAsked, transport: str, deadline_s: float | None
-    ) -> Reader:
-        """Ask the question once there is room for it; a repeated one, whose run exists, at once."""
+    async def _admit(self, caller: Caller, question: QuestionAsked, transport: str, deadline_s: float | None) -> Reader:
+        """Write the question once there is room for it; a repeated question, whose run exists, needs none.
+
+        Each key has its fair share of the room.
+        """
         access = caller.access
-        key = access.key if access else ""
-        placed = await self.runs.place(question, access)
-        if not placed.created:
-            return (await self.runs.ask(question, deadline_s, access=access, placed=placed))[1]
-        run_id, router = placed.run_id, self.runs.router
-        headers = {VIA: transport, RECEIVED: f"{time.time():.6f}"} | (
-            {TRACEPARENT: caller.traceparent} if caller.traceparent else {}
-        )
+        run = await self.runs.identify(question, access)
+        if not run.created:
+            return (await self.runs.submit_and_read(question, deadline_s, access=access, run=run))[1]
+        run_id, router = run.run_id, self.runs.router
+        headers = {VIA: transport, RECEIVED: f"{time.time():.6f}"}
+        if caller.traceparent:
+            headers[TRACEPARENT] = caller.traceparent
         longest_s = question.deadline_s or deadline_s or self.run_deadline_s
         began = time.monotonic()
-        async with self.admission.entered(run_id, question.priority, longest_s, key=key):
-            if (waited_s := time.monotonic() - began) > NOTABLE_S:  # the deadline counts from when it was asked
+        async with self.admission.entered(run_id, question.priority, longest_s, key=access.key if access else ""):
+            if (waited_s := time.monotonic() - began) > NOTABLE_S:  # the deadline counts from the request
                 question = msgspec.structs.replace(question, deadline_s=max(longest_s - waited_s, NOTABLE_S))
             router.when_done(run_id, self.admission.leave)
-            asking = asyncio.create_task(
-                self.runs.ask(question, deadline_s, access=access, placed=placed, headers=headers),
-                name=f"ask {run_id}",
+            submitting = asyncio.create_task(
+                self.runs.submit_and_read(question, deadline_s, access=access, run=run, headers=headers),
+                name=f"submit {run_id}",
             )
             try:
-                submitted, reader = await asyncio.shield(asking)
+                submitted, reader = await asyncio.shield(submitting)
             except BaseException as error:
                 router.not_awaited(run_id)
                 if isinstance(error, asyncio.CancelledError):
-                    await self._to_its_end(self._left_while_asking(question, run_id, asking), f"end {run_id}")
+                    await self._to_its_end(self._left_early(question, run_id, submitting), f"end {run_id}")
                 raise
         if not submitted.created:  # another request with its idempotency key came first
             router.not_awaited(run_id)
             self.admission.forget(run_id)
         return reader
 
-    async def _left_while_asking(
-        self, question: QuestionAsked, run_id: str, asking: asyncio.Task[tuple[Submitted, Reader]]
+    async def _left_early(
+        self, question: QuestionAsked, run_id: str, submitting: asyncio.Task[tuple[Submitted, Reader]]
     ) -> None:
-        """The client left while its question was being written: only once it is there can its run be cancelled."""
-        await asyncio.wait([asking])
-        if asking.exception() is None:
-            asking.result()[1].close()
+        """The client left while its question was being written: its run can be cancelled only after that."""
+        await asyncio.wait([submitting])
+        if submitting.exception() is None:
+            submitting.result()[1].close()
             await self.client_left(question, run_id)
 
     async def cancel(self, run_id: str) -> bool:

@@ -176,7 +176,7 @@ class Socket(Client[Envelope]):
                         with await self.edge.runs.read(asked.run_id) as reader:
                             await relay(self.edge, reader, EnvelopeForm(reader.run_id, after=asked.after), self)
                     else:
-                        async with self.edge.ask(caller, asked, "websocket") as reader:
+                        async with self.edge.submit(caller, asked, "websocket") as reader:
                             key, accepted = asked.idempotency_key, self.enveloped
                             await relay(
                                 self.edge, reader, EnvelopeForm(reader.run_id, key=key, accepted=accepted), self

@@ -33,8 +33,8 @@ class Peer:
         raise NotImplementedError
 
     def run(self, edge: Edge, question: QuestionAsked) -> AbstractAsyncContextManager[Reader]:
-        """The events of the question's run. Raises what `Edge.asked` raises."""
-        return edge.ask(self.caller, question, "mcp")
+        """The events of the question's run. Raises the errors of `Edge.submit`."""
+        return edge.submit(self.caller, question, "mcp")
 
     async def begin(self, run_id: str) -> None:
         """Called when the request has become a run."""

@@ -115,7 +115,7 @@ async def bare(port: int, url: str) -> None:
     async def work() -> None:
         while True:
             question, done = await queue.get()
-            _, reader = await runs.ask(QuestionAsked(question=question))
+            _, reader = await runs.submit_and_read(QuestionAsked(question=question))
             with reader:
                 while await reader.batch():
                     pass
@@ -185,7 +185,7 @@ async def capacity(url: str, seconds: float) -> float:
         async def ask(end: float) -> None:
             nonlocal done
             while time.perf_counter() < end:
-                _, reader = await runs.ask(QuestionAsked(question=next(questions)))
+                _, reader = await runs.submit_and_read(QuestionAsked(question=next(questions)))
                 with reader:
                     while await reader.batch():
                         pass

@@ -100,7 +100,7 @@ async def test_readers_at_any_time_read_the_same(runs: Runs) -> None:
 
 
 async def test_slow_reader_is_dropped_and_resumes(runs: Runs) -> None:
-    submitted, reader = await runs.ask(ASKED)
+    submitted, reader = await runs.submit_and_read(ASKED)
     emitter = Emitter(runs.journal, submitted.run_id)
     await emitter.tokens(["a"])
     first = await reader.batch()
@@ -125,7 +125,7 @@ async def test_large_frames_drop_a_reader_sooner(runs: Runs) -> None:
 async def test_readers_end_with_the_router(runs: Runs) -> None:
     other = Runs(runs.client, runs.inbox, runs.journal)
     await other.start()
-    submitted, reader = await other.ask(ASKED)
+    submitted, reader = await other.submit_and_read(ASKED)
     await Emitter(runs.journal, submitted.run_id).tokens(["a"])
     assert len(await reader.batch()) == 1
     await other.stop()

@@ -272,12 +272,12 @@ async def test_question_abandoned_during_a_server_stop_is_not_run(machine: Machi
     """The question lies in the stopped server's socket, and is stored when it goes on."""
     question = QuestionAsked(question="given up", idempotency_key="once")
     process = machine.server.process
-    placed = await machine.runs.place(question)
+    placed = await machine.runs.identify(question)
     await machine.runs.room.check()  # or the question would not even be sent
     process.send_signal(signal.SIGSTOP)
     await asyncio.to_thread(os.waitpid, process.pid, os.WUNTRACED)
     with pytest.raises(Unavailable):
-        await machine.runs.ask(question, placed=placed)
+        await machine.runs.submit_and_read(question, run=placed)
     process.send_signal(signal.SIGCONT)
     async with working(machine.settings, *machine.actors):
         settled = await ended(machine.wire, placed.run_id)
@@ -305,9 +305,9 @@ async def test_question_with_lost_acks_is_not_run(machine: Machine, monkeypatch:
         return ack
 
     monkeypatch.setattr(js, "publish", lossy)
-    placed = await machine.runs.place(QuestionAsked(question="lost"))
+    placed = await machine.runs.identify(QuestionAsked(question="lost"))
     with pytest.raises(Unavailable):
-        await machine.runs.ask(QuestionAsked(question="lost"), placed=placed)
+        await machine.runs.submit_and_read(QuestionAsked(question="lost"), run=placed)
     monkeypatch.undo()
     async with working(machine.settings, *machine.actors):
         assert (await ended(machine.wire, placed.run_id)).unrun == "withdrawn"

@@ -9,7 +9,7 @@ from runtime.edge.openai import schemas
 from runtime.edge.openai.answering import ChatAnswer
 from runtime.edge.openai.asking import check_chat, check_model, question_of
 from runtime.edge.openai.errors import OPENAI_ERRORS
-from runtime.edge.openai.retries import ask_or_join
+from runtime.edge.openai.retries import submit_or_join
 from runtime.edge.problems import Problem
 from runtime.edge.request_parsing import check_text
 from runtime.edge.routes import Reply, Route
@@ -35,7 +35,7 @@ async def complete(request: web.Request, asked: schemas.ChatAsked) -> web.Stream
     await check_model(request, asked.model)
     check_chat(asked)
     question = chat_question(request, asked)
-    async with ask_or_join(request, question, "chat", waits=not asked.stream) as reader:
+    async with submit_or_join(request, question, "chat", waits=not asked.stream) as reader:
         return await ChatAnswer(request, reader, asked).send()
 
 

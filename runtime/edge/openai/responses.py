@@ -24,7 +24,7 @@ from runtime.edge.openai.responses_events import EVENTS, ResponseEvents
 from runtime.edge.openai.responses_kept import Kept, item_id, kept_of
 from runtime.edge.openai.responses_made import begun, input_of, part_of, response_of
 from runtime.edge.openai.responses_schemas import InputItems, Response, ResponseAsked, ResponseDeleted
-from runtime.edge.openai.retries import ask_or_join
+from runtime.edge.openai.retries import submit_or_join
 from runtime.edge.passages_markdown import markdown, within
 from runtime.edge.problems import Problem
 from runtime.edge.query import declared_number, declared_word
@@ -127,7 +127,7 @@ async def create(request: web.Request, asked: ResponseAsked) -> web.StreamRespon
     check_parameters(asked)
     asked, question = await question_of(request, asked)
     waits = not (asked.stream or asked.background)
-    async with ask_or_join(request, question, "responses", waits=waits) as reader:
+    async with submit_or_join(request, question, "responses", waits=waits) as reader:
         kept = Kept(created_at=int(time.time()), asked=asked)
         if asked.store is not False:
             kept = await responses_kept.keep(edge.runs, reader.run_id, kept)

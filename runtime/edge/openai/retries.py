@@ -42,12 +42,12 @@ SHARED: web.AppKey[dict[bytes, SharedRun]] = web.AppKey("shared runs", dict)
 
 
 @contextlib.asynccontextmanager
-async def ask_or_join(
+async def submit_or_join(
     request: web.Request, question: QuestionAsked, transport: str, *, waits: bool
 ) -> AsyncIterator[Reader]:
     """Read the events of the question's run, or of the run that a retry repeats. `waits`: the client sees nothing before its end.
 
-    Raises what `Edge.asked` raises.
+    Raises what `Edge.accept` raises.
     """
     edge, shared = request.app[EDGE], request.app[SHARED]
     mark = _mark(request[CALLER], question)
@@ -62,7 +62,7 @@ async def ask_or_join(
             if reader is None:
                 await _leave(edge, shared, mark, run, question, left=left, waits=True)
     if reader is None:
-        reader = await edge.asked(request[CALLER], question, transport)
+        reader = await edge.accept(request[CALLER], question, transport)
         run = shared.get(mark)
         if run is None or run.run_id != reader.run_id:
             run = shared[mark] = SharedRun(reader.run_id)

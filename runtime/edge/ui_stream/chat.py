@@ -51,7 +51,7 @@ STREAM = (
 async def send(request: web.Request, asked: ui.UiChatAsked) -> web.StreamResponse:
     """Ask as the AI SDK's useChat: the last message is the question, those before it are its history."""
     edge, caller = request.app[EDGE], request[CALLER]
-    async with edge.ask(caller, keyed(request, question_of(asked)), "ui") as reader:
+    async with edge.submit(caller, keyed(request, question_of(asked)), "ui") as reader:
         if asked.resume:
             await edge.runs.add_to_chat(reader.run_id, asked.id, caller.access)
         return await ui_stream(request, reader, resumes=asked.resume)

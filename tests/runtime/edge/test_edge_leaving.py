@@ -135,7 +135,7 @@ async def test_nothing_is_left(edge: str, runs: Runs, pipeline: Pipeline) -> Non
         assert await left() == {}
     finally:
         endless.asked.clear()
-    assert [task for task in asyncio.all_tasks() if task.get_name().startswith(("ask ", "end "))] == []
+    assert [task for task in asyncio.all_tasks() if task.get_name().startswith(("submit ", "end "))] == []
 
 
 async def test_run_ends_despite_a_lost_connection(
@@ -152,14 +152,14 @@ async def test_run_ends_despite_a_lost_connection(
         return await really(self, run_id)
 
     monkeypatch.setattr(Runs, "cancel", slowly)
-    question, asking = QuestionAsked(question=QUESTION, on_disconnect="cancel"), Edge.asked
+    question, asking = QuestionAsked(question=QUESTION, on_disconnect="cancel"), Edge.accept
     edges: list[Edge] = []
 
     async def asked(self: Edge, *of: Any) -> Reader:
         edges.append(self)
         return await asking(self, *of)
 
-    monkeypatch.setattr(Edge, "asked", asked)
+    monkeypatch.setattr(Edge, "accept", asked)
     async with aiohttp.ClientSession() as session, session.post(f"{edge}/v1/runs", json={"question": QUESTION}) as told:
         run_id = told.headers["X-Run-Id"]
     (state,) = edges
