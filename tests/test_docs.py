@@ -11,8 +11,8 @@ import click
 import pytest
 
 from runtime.cli import groundwire
-from runtime.edge.app import all_routes
 from tests.readme_tables import ROOT
+from tests.runtime.served import ROUTES
 
 PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
 INLINE = re.compile(r"`((?:uv run )?groundwire [a-z][^`<{]*)`")
@@ -70,7 +70,7 @@ def test_every_route_is_in_the_table_with_its_scope() -> None:
         told |= dict(zip(routes, needs if len(needs) == len(routes) else [scopes] * len(routes), strict=True))
     served = {
         re.sub(r"\{\w+\}", "{}", f"{route.method} {route.path}"): route.scope
-        for route in all_routes()
+        for route in ROUTES
         if not re.search(r"\.(css|js|ico)$|^/page/", route.path)
     }
     named = {re.sub(r"\{\w+\}", "{}", route): scope for route, scope in told.items()}

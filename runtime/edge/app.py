@@ -1,7 +1,6 @@
 """Assemble the aiohttp app: its routes, its middlewares and the state its handlers share."""
 
 import functools
-import importlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,6 +8,8 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from bus.runs.runs import Runs
+from bus.wire.errors import Unavailable
+from index.plugins import installed
 from runtime.edge import (
     asyncapi,
     health,
@@ -23,50 +24,30 @@ from runtime.edge import (
 from runtime.edge.canary import Canary
 from runtime.edge.door import CALLER, Door
 from runtime.edge.known_profiles import KnownProfiles
-from runtime.edge.openai import chat, embeddings, models, responses
-from runtime.edge.openai.errors import OPENAI_ERRORS
-from runtime.edge.openai.retries import SHARED
 from runtime.edge.openapi import ROUTES
 from runtime.edge.origins import let_page_read, preflight
 from runtime.edge.page import document
 from runtime.edge.problems import ERRORS, PROBLEM_JSON, ErrorFormat, problems_middleware
-from runtime.edge.routes import Route
+from runtime.edge.routes import Route, declared
 from runtime.edge.sources import data as sources
 from runtime.edge.sources import files as source_files
 from runtime.edge.sources import page as source_page
 from runtime.edge.state import EDGE, Edge
 from runtime.edge.timeouts import TIMEOUTS, Timeouts
-from runtime.edge.ui_stream import chat as ui_chat
 from runtime.settings import EdgeSettings
 
-#: Modules of protocols that the edge does not know; `routes` of each returns its routes.
-PROTOCOLS = ("runtime.mcp.http",)
+def all_routes(edge: Edge) -> tuple[Route, ...]:
+    """Every route, in the order of /openapi.json; of two that fit a path, the first serves it. Raises Unavailable.
 
-
-def all_routes() -> tuple[Route, ...]:
-    """Every route, in the order of /openapi.json; of two that fit a path, the first serves it."""
-    modules = (
-        runs,
-        run_list,
-        run_trace,
-        websocket,
-        search,
-        index,
-        source_files,  # before the documents themselves, whose ids hold any slashes
-        sources,
-        source_page,
-        chat,
-        models,
-        embeddings,
-        responses,
-        ui_chat,
-        health,
-        document,
-        openapi,
-        asyncapi,
-    )
-    ours = (each for module in modules for each in vars(module).values() if isinstance(each, Route))
-    return (*ours, *(route for name in PROTOCOLS for route in importlib.import_module(name).routes()))
+    A protocol is a plug-in: a function `routes(edge) -> list[Route]` under an entry point of `groundwire.protocols`.
+    """
+    protocols = installed("protocols").values()
+    if not protocols:  # the installed metadata is older than this file
+        raise Unavailable("no protocol is installed; run `uv sync --reinstall-package groundwire`, or install it again")
+    # The files of sources come before the documents themselves, whose ids hold any slashes.
+    ours = declared(runs, run_list, run_trace, websocket, search, index, source_files, sources, source_page)
+    theirs = [route for protocol in protocols for route in protocol.load()(edge)]
+    return (*ours, *theirs, *declared(health, document, openapi, asyncapi))
 
 
 def make_app(
@@ -91,8 +72,7 @@ def make_app(
     app[EDGE] = Edge(
         settings, app[TIMEOUTS], pipeline, known, tuple(needed), door or Door(), canary, run_deadline_s=run_deadline_s
     )
-    app[SHARED] = {}
-    app[ROUTES] = all_routes()
+    app[ROUTES] = all_routes(app[EDGE])
     for each in app[ROUTES]:
         each.add_to(app.router)
     app.on_response_prepare.append(let_page_read)
@@ -127,15 +107,20 @@ async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
 
 
 def errors_at(request: web.Request) -> ErrorFormat:
-    """The format of errors where there is no route: below /v1 OpenAI's, but for what stands beside routes of our own."""
-    match request.path.split("/", 3):
-        case ["", "v1", name, *_] if name not in _own_names(request.app[ROUTES]):
-            return OPENAI_ERRORS
+    """The format of errors where there is no route: a protocol's below its prefix, but not next to routes of another format."""
+    for route in request.app[ROUTES]:
+        errors = route.errors
+        if errors.prefix and request.path.startswith(errors.prefix):
+            name = request.path.removeprefix(errors.prefix).partition("/")[0]
+            return PROBLEM_JSON if name in _names_of_others(request.app[ROUTES], errors.prefix) else errors
     return PROBLEM_JSON
 
 
 @functools.cache
-def _own_names(routes: tuple[Route, ...]) -> frozenset[str]:
+def _names_of_others(routes: tuple[Route, ...], prefix: str) -> frozenset[str]:
+    """The first names below a prefix of all routes whose errors have another format."""
     return frozenset(
-        each.path.split("/")[2] for each in routes if each.path.startswith("/v1/") and each.errors is not OPENAI_ERRORS
+        each.path.removeprefix(prefix).partition("/")[0]
+        for each in routes
+        if each.path.startswith(prefix) and each.errors.prefix != prefix
     )

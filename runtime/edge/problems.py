@@ -68,12 +68,16 @@ def one_line(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ErrorFormat:
-    """How a route writes its errors: as JSON, or as the text that is shown. `statuses` maps the statuses that it replaces."""
+    """How a route writes its errors: as JSON, or as plain text. `statuses` maps the statuses that it replaces.
+
+    `prefix`: below it also unknown paths have this format.
+    """
 
     schema: type[msgspec.Struct] | type[str]
     media_type: str
     body: Callable[[Problem], msgspec.Struct | str]
     statuses: Mapping[int, int] = field(default_factory=dict)
+    prefix: str = ""
 
     def response(self, problem: Problem) -> web.Response:
         body = self.body(problem)

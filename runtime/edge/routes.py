@@ -4,6 +4,7 @@ import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any, Concatenate, Literal
 
 import msgspec
@@ -89,6 +90,11 @@ class Route:
             )
         else:
             router.add_route(self.method, path, self.serve, expect_handler=_expected)
+
+
+def declared(*modules: ModuleType) -> list[Route]:
+    """The routes of these modules, in the order of their declaration."""
+    return [each for module in modules for each in vars(module).values() if isinstance(each, Route)]
 
 
 async def _expected(request: web.Request) -> None:

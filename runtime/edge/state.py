@@ -33,7 +33,7 @@ log = logging.getLogger("groundwire.edge")
 NOTABLE_S = 0.1
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True, eq=False)
 class Edge:
     """The handlers' shared state. `needed`: the processes that every question needs. `run_deadline_s`: of a question that names
     none. `closing` is set when the process stops, so

@@ -4,13 +4,24 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from bus.runs.runs import Runs
 from bus.transport.settings import BusSettings
+from runtime.edge import openapi
+from runtime.edge.app import make_app
+from runtime.edge.routes import Route
 from runtime.edge.timeouts import Timeouts
 from runtime.processes.edge import serve
 from runtime.settings import EdgeSettings, Settings
 
+
+def declared_routes() -> tuple[Route, ...]:
+    """Every route of an edge. Raises Unavailable."""
+    return make_app(EdgeSettings(), cast(Runs, None))[openapi.ROUTES]
+
+
+ROUTES = declared_routes()
 PATIENT = Timeouts(health_s=5.0)
 
 

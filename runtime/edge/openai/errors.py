@@ -55,4 +55,4 @@ class _OpenAIErrors(ErrorFormat):
 
 
 #: Errors in the form that OpenAI clients read.
-OPENAI_ERRORS = _OpenAIErrors(schemas.ChatError, "application/json", openai_error, {422: 400})
+OPENAI_ERRORS = _OpenAIErrors(schemas.ChatError, "application/json", openai_error, {422: 400}, "/v1/")

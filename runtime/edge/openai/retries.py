@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import msgspec
 from aiohttp import web
@@ -37,8 +38,8 @@ class SharedRun:
             self.timer.cancel()
 
 
-#: The newest run of each caller and content.
-SHARED: web.AppKey[dict[bytes, SharedRun]] = web.AppKey("shared runs", dict)
+#: The newest run of each caller and content, by edge.
+_SHARED: WeakKeyDictionary[Edge, dict[bytes, SharedRun]] = WeakKeyDictionary()
 
 
 @contextlib.asynccontextmanager
@@ -49,7 +50,8 @@ async def submit_or_join(
 
     Raises what `Edge.accept` raises.
     """
-    edge, shared = request.app[EDGE], request.app[SHARED]
+    edge = request.app[EDGE]
+    shared = _SHARED.setdefault(edge, {})
     mark = _mark(request[CALLER], question)
     run, reader = shared.get(mark) if _is_retry(request) else None, None
     if run is not None:

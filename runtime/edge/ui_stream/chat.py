@@ -184,3 +184,7 @@ def kept(asked: ui.UiChatAsked) -> tuple[ui.UiMessage, ...]:
             if message.id == asked.message_id and message.role == "assistant":
                 return asked.messages[:at]
     return asked.messages
+
+
+def routes(edge: Edge) -> list[Route]:
+    return [send, resume, latest, stop]

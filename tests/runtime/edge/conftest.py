@@ -21,11 +21,11 @@ from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
 from bus.wire.messages import AnswerSettled, Citation, NearPassage, QuestionAsked, Reference, RunFinished, Settled
 from bus.wire.subjects import RUNS, finished, parse
-from runtime.edge.app import all_routes
 from runtime.edge.timeouts import Timeouts
 from runtime.processes.edge import serve
 from runtime.settings import EdgeSettings, Settings
 from tests.bus.wires import Server
+from tests.runtime.served import ROUTES
 
 
 @pytest.fixture(scope="session")
@@ -221,7 +221,7 @@ async def edge(bus: Bus, pipeline: Pipeline, tmp_path_factory: pytest.TempPathFa
 async def as_declared(session: aiohttp.ClientSession, context: object, params: aiohttp.TraceRequestEndParams) -> None:
     """Every response of these tests must be declared by its route."""
     response, path = params.response, params.url.raw_path
-    route = next((r for r in all_routes() if r.method == params.method and _pattern(r.path).fullmatch(path)), None)
+    route = next((r for r in ROUTES if r.method == params.method and _pattern(r.path).fullmatch(path)), None)
     if route is None:
         assert response.status in (404, 405), (path, response.status)
         return

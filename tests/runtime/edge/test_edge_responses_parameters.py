@@ -6,12 +6,12 @@ import aiohttp
 import pytest
 from openai.types.responses import response_create_params
 
-from runtime.edge.app import all_routes
 from runtime.edge.openai.responses_asked import RULES
 from runtime.edge.openai.responses_schemas import ResponseAsked
 from tests.runtime.edge.conftest import Pipeline
 from tests.runtime.edge.responding import CREATE, asked_by, created, refused
 from tests.runtime.edge.response_kinds import KINDS
+from tests.runtime.served import ROUTES
 
 
 @pytest.fixture(autouse=True)
@@ -151,7 +151,7 @@ async def test_a_bad_query_names_its_parameter(http: aiohttp.ClientSession, path
 
 
 def test_routes_are_those_of_the_protocol() -> None:
-    assert {(each.method, each.path, each.scope) for each in all_routes() if each.path.startswith(CREATE)} == {
+    assert {(each.method, each.path, each.scope) for each in ROUTES if each.path.startswith(CREATE)} == {
         ("POST", CREATE, "ask"),
         ("GET", f"{CREATE}/{{response_id}}", "read"),
         ("DELETE", f"{CREATE}/{{response_id}}", "ask"),

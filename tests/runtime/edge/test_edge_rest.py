@@ -17,13 +17,14 @@ from bus.transport.connection import connect
 from bus.transport.health import answer_health
 from bus.wire.messages import CATALOGUE, Passage
 from runtime import edge
-from runtime.edge.app import all_routes, make_app
+from runtime.edge.app import make_app
 from runtime.edge.asyncapi import asyncapi_document
 from runtime.edge.openapi import openapi_document
 from runtime.edge.routes import Reply, Route
 from runtime.settings import EdgeSettings
 from tests.polling import until
 from tests.runtime.edge.conftest import Bus
+from tests.runtime.served import ROUTES
 
 
 async def test_healthz(http: aiohttp.ClientSession) -> None:
@@ -175,18 +176,18 @@ def _refs(value: object) -> Iterator[str]:
 def test_router_has_exactly_the_declared_routes() -> None:
     router = make_app(EdgeSettings(), cast(Runs, None)).router
     served = {(each.method, each.resource.canonical) for each in router.routes() if each.resource}
-    assert {route for route in served if route[0] != "HEAD"} == {(each.method, each.path) for each in all_routes()}
+    assert {route for route in served if route[0] != "HEAD"} == {(each.method, each.path) for each in ROUTES}
 
 
 def test_every_module_with_routes_is_served() -> None:
     modules = [importlib.import_module(each.name) for each in pkgutil.walk_packages(edge.__path__, "runtime.edge.")]
     declared = {each.path for module in modules for each in vars(module).values() if isinstance(each, Route)}
-    assert declared == {each.path for each in all_routes()}
+    assert declared == {each.path for each in ROUTES}
 
 
 def test_every_documented_struct_belongs_to_a_route() -> None:
-    document = openapi_document(all_routes())
-    assert set(document["paths"]) == {each.path for each in all_routes()}
+    document = openapi_document(ROUTES)
+    assert set(document["paths"]) == {each.path for each in ROUTES}
     reached, waiting = set(), list(_refs(document["paths"]))
     while waiting:
         if (ref := waiting.pop()) not in reached:
