@@ -44,7 +44,7 @@ def all_routes(edge: Edge) -> tuple[Route, ...]:
     protocols = installed("protocols").values()
     if not protocols:  # the installed metadata is older than this file
         raise Unavailable("no protocol is installed; run `uv sync --reinstall-package groundwire`, or install it again")
-    # The files of sources come before the documents themselves, whose ids hold any slashes.
+    # The files come before the documents themselves: an id may hold slashes.
     ours = declared(runs, run_list, run_trace, websocket, search, index, source_files, sources, source_page)
     theirs = [route for protocol in protocols for route in protocol.load()(edge)]
     return (*ours, *theirs, *declared(health, document, openapi, asyncapi))
@@ -60,7 +60,7 @@ def make_app(
     needed: Sequence[str] = ("search", "inference", "actors"),
     run_deadline_s: float = 120.0,
 ) -> web.Application:
-    """The app in front of a started `pipeline`, which stops with it. `profiles`: the user's own, beside the built-in ones.
+    """The app in front of a started `pipeline`, which stops with it. `profiles`: the folder of the user's own.
 
     `door`: an open one if omitted. `needed`: the processes that every question needs. `run_deadline_s`: of a question that names
     none.
@@ -118,7 +118,7 @@ def errors_at(request: web.Request) -> ErrorFormat:
 
 @functools.cache
 def _names_of_others(routes: tuple[Route, ...], prefix: str) -> frozenset[str]:
-    """The first names below a prefix of all routes whose errors have another format."""
+    """The first names below a prefix of the routes with another error format."""
     return frozenset(
         each.path.removeprefix(prefix).partition("/")[0]
         for each in routes

@@ -40,8 +40,8 @@ def asyncapi_document() -> Document:
         "gw.progress.{run_id}", "The events that `events=all` adds.", *(event.__name__ for event in PROGRESS_EVENTS)
     )
     channels["cancel"] = _channel("gw.cancel.{run_id}", "Cancels a run; the message is empty.", "Cancel")
-    asked = "Searches for passages; the reply goes to the reply subject of the request."
-    channels["search"] = _channel(SEARCH, asked, SearchRequest.__name__, SearchReply.__name__)
+    description = "Searches for passages; the reply goes to the reply subject of the request."
+    channels["search"] = _channel(SEARCH, description, SearchRequest.__name__, SearchReply.__name__)
     messages: Document = {
         each.__name__: {"name": each.__name__, "contentType": "application/json", "payload": ref(each)}
         for each in STRUCTS

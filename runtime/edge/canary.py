@@ -1,7 +1,7 @@
-"""Readiness asks a question of its own along the whole path, every few seconds, however often `/readyz` is read.
+"""The canary: a question that the edge submits every few seconds, to know whether the whole path works.
 
-The question is understood by the model and searched for in the index; nothing passes its filter, so that it ends there, with a few
-dozen tokens decoded. It is asked only when no question of a client was answered in the meantime, since that says as much.
+The model classifies it and the index searches for it. No document passes its filter, so it ends there, after a few dozen tokens.
+It is left out while questions of clients are answered, since those prove the same.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ log = logging.getLogger("groundwire.edge")
 
 #: A reply that did not come at all: the stage went on without it, as it would for a client, but the model is not there.
 _AWAY = ("NoReply", "Unavailable", "Busy")
-#: A canary that somebody cancelled says nothing; the next one is asked after this pause, in seconds.
+#: The pause, in seconds, before the next canary after a client cancelled one.
 AGAIN_S = 0.5
 
 
@@ -27,13 +27,13 @@ class Canary:
     def __init__(self, runs: Runs, period_s: float) -> None:
         self.runs = runs
         self.period_s = period_s
-        self.asked = 0
+        self.submitted = 0
         self._problem = "the first question of its own is under way"
         self._alive_at = 0.0  # on the loop's clock
 
     @property
     def health(self) -> Health:
-        """Whether a question was answered lately; else why not."""
+        """Whether a question was answered recently; else why not."""
         silent_s = asyncio.get_running_loop().time() - self._alive_at
         if self._problem:
             return Health(detail=self._problem)
@@ -49,7 +49,7 @@ class Canary:
                 self._lives()
                 problem: str | None = ""
             else:
-                problem = await self._ask()
+                problem = await self._probe()
                 if problem == "":
                     self._lives()
                 elif problem is not None:
@@ -62,10 +62,10 @@ class Canary:
     def _lives(self) -> None:
         self._alive_at, self._problem = asyncio.get_running_loop().time(), ""
 
-    async def _ask(self) -> str | None:
-        """What is wrong; empty when nothing is, None when this question could not tell."""
+    async def _probe(self) -> str | None:
+        """The problem; empty for none, None if this question proves nothing."""
         run_id = canary_id()
-        self.asked += 1
+        self.submitted += 1
         try:
             async with asyncio.timeout(self.period_s):
                 await admit_canary(self.runs.journal, run_id, patience_s=self.period_s)
@@ -90,7 +90,7 @@ class Canary:
 
 
 def problem_of(record: RunRecord | None) -> str | None:
-    """What is wrong, going by a canary that has ended."""
+    """The problem that a finished canary shows."""
     if record is None or record.outcome == "cancelled":
         return None
     if record.outcome == "failed":

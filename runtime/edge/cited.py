@@ -1,4 +1,4 @@
-"""The citations of a text that was shown, each with its place in the text and an address that opens."""
+"""The citations of a text, each with its position in the text and an address that opens."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -28,13 +28,13 @@ class Cited:
 
 def cited(text: str, references: Sequence[Reference], base: str) -> Iterator[Cited]:
     """The citations of a text in reading order; `base` makes addresses of our own whole."""
-    places = {place.n: (reference, place) for reference in references for place in reference.cited}
+    spans = {span.n: (reference, span) for reference in references for span in reference.cited}
     for marker in markers(text):
         for n in marker.numbers:
-            if n in places:
-                reference, place = places[n]
-                url = place.url or reference.url
-                url = url or source_path(reference.source_id, place.source_start, place.source_end)
+            if n in spans:
+                reference, span = spans[n]
+                url = span.url or reference.url
+                url = url or source_path(reference.source_id, span.source_start, span.source_end)
                 yield Cited(
                     n,
                     marker.start,
@@ -42,14 +42,14 @@ def cited(text: str, references: Sequence[Reference], base: str) -> Iterator[Cit
                     reference.source_id,
                     reference.title or reference.source_id,
                     absolute(url, base),
-                    place.cited_text,
+                    span.cited_text,
                 )
 
 
 def cited_passages(at: int, passages: Sequence[NearPassage], base: str) -> Iterator[Cited]:
-    """Each of the closest passages where it stands in a text whose Markdown of them begins at `at`; their numbers are 0."""
-    for passage, shown in zip(passages, each_markdown(passages), strict=True):
-        start, at = at + 2, at + 2 + len(shown)
+    """Each of the closest passages with its position in a text; their Markdown begins at `at`, their numbers are 0."""
+    for passage, text in zip(passages, each_markdown(passages), strict=True):
+        start, at = at + 2, at + 2 + len(text)
         url = passage.url or source_path(passage.source_id, passage.source_start, passage.source_end)
         title = passage.title or passage.source_id
         yield Cited(0, start, at, passage.source_id, title, absolute(url, base), passage.text)
@@ -61,7 +61,7 @@ def opened_references(references: Sequence[Reference], base: str) -> tuple[Refer
         replace(
             each,
             url=absolute(each.url, base),
-            cited=tuple(replace(place, url=absolute(place.url, base)) for place in each.cited),
+            cited=tuple(replace(span, url=absolute(span.url, base)) for span in each.cited),
         )
         for each in references
     )

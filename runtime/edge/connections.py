@@ -1,9 +1,8 @@
-"""Connections: how many there may be, how long one may take to ask, and what is said to one that sends no HTTP.
+"""Limits of connections: their number, the time for a request and for a response, and the answer to bytes that are no HTTP.
 
 aiohttp closes a connection that has not completed the headers of its next request within `keepalive_timeout`, counted from its
-beginning or its last response, however many bytes came; so that time is also the limit for slow headers. It has no limit of
-connections: its protocol is counted here as it begins and ends. Nor has it one for a client that asks and does not read: what
-waits to be sent is looked at here, whatever route it comes from.
+beginning or its last response; so that time is also the limit for slow headers. aiohttp does not limit the number of connections,
+nor a client that does not read its response; this module counts connections and watches unsent bytes, for all routes.
 """
 
 import asyncio
@@ -22,11 +21,11 @@ from runtime.edge.timeouts import Timeouts
 
 log = logging.getLogger("groundwire.edge")
 
-#: Files beside the connections: the bus, logs, the page.
+#: Open files other than connections: the bus, logs, the page.
 OTHER_FILES = 128
 #: Most bytes of the request line and of each header, and most headers.
 SIZES = {"max_line_size": 8190, "max_field_size": 8190, "max_headers": 64}
-#: How long what is left of a refused request's body is read before its connection is closed, in seconds.
+#: How long the rest of a refused request's body is read before its connection is closed, in seconds.
 LINGERING_S = 2.0
 
 
@@ -60,14 +59,14 @@ class Crowd:
 
 
 def network_of(address: str) -> str:
-    """What is counted as one address: an IPv6 client has a whole /64 to itself."""
+    """The network that counts as one address: an IPv6 client has a whole /64 to itself."""
     try:
-        found = ipaddress.ip_address(address.partition("%")[0])
+        parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return address
-    if isinstance(found, ipaddress.IPv4Address) or found.ipv4_mapped or found.is_loopback:
-        return str(getattr(found, "ipv4_mapped", None) or found)
-    return str(ipaddress.ip_network((found, 64), strict=False))
+    if isinstance(parsed, ipaddress.IPv4Address) or parsed.ipv4_mapped or parsed.is_loopback:
+        return str(getattr(parsed, "ipv4_mapped", None) or parsed)
+    return str(ipaddress.ip_network((parsed, 64), strict=False))
 
 
 class Connection(web.RequestHandler):
@@ -122,11 +121,13 @@ class Connection(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """What could not be read is one line for whoever sent it and none in the log; anything else is a bug of ours."""
+        """Unreadable bytes get a one-line answer and no log entry; any other error is a bug."""
         if status < 500:
-            said = (message or "").partition("\n")[0].partition(":")[0][:100]  # what follows are its bytes, maybe a key
+            reason = (
+                (message or "").partition("\n")[0].partition(":")[0][:100]
+            )  # what follows are its bytes, maybe a key
             response = PROBLEM_JSON.response(
-                Problem(status, "bad_request", f"this is no HTTP that can be read: {said}")
+                Problem(status, "bad_request", f"this is no HTTP that can be read: {reason}")
             )
         else:
             log.error("a request of %s failed", request.remote, exc_info=exc)
@@ -139,7 +140,7 @@ class Connection(web.RequestHandler):
 
 
 def _limit_sending(connection: socket.socket | None, stall_s: float) -> None:
-    """Let the system end a connection that takes nothing more, also of what is left when it is closed; not every system can."""
+    """Let the operating system end a connection that accepts no more bytes, also while it closes; not every system can."""
     option = getattr(socket, "TCP_USER_TIMEOUT", None)
     if connection is not None and option is not None:
         connection.setsockopt(socket.IPPROTO_TCP, option, round(1000 * stall_s))

@@ -12,6 +12,6 @@ TURN_CHARS = 4000
 
 
 def history_of(turns: Iterable[Turn]) -> tuple[Turn, ...]:
-    """The last turns that say something, in order."""
-    said = [turn for turn in turns if turn.content]
-    return tuple(replace(turn, content=turn.content[:TURN_CHARS]) for turn in said[-TURNS:])
+    """The last turns with text, in order."""
+    spoken = [turn for turn in turns if turn.content]
+    return tuple(replace(turn, content=turn.content[:TURN_CHARS]) for turn in spoken[-TURNS:])

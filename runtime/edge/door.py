@@ -1,8 +1,8 @@
-"""The door: who sends a request, and whether they may. Every request passes it before its handler.
+"""The door: the caller of each request, and the caller's rights. Every request passes it before its handler.
 
-On loopback the door is open: without a key everything is allowed, and what does not look like one of our keys is not looked at,
-since OpenAI clients must send something. On any other address, or with `access.required`, every route that names a scope needs a
-key. Whether an address is loopback is decided by where the edge listens, never by what a client says.
+On loopback the door is open: all requests are allowed without a key, and a token of another form than our keys is ignored, since
+OpenAI clients must send one. On any other address, or with `access.required`, every route with a scope needs a key. The address
+that the edge listens on decides this, not the request.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ log = logging.getLogger("groundwire.edge")
 
 #: How often the file of the keys is looked at, in seconds: a revoked key is refused after this at the latest.
 LOOK_S = 0.3
-#: The subprotocols of a WebSocket: the one that is agreed on, and the one that carries the key of a browser's page.
+#: The subprotocol of a WebSocket, and the prefix of the subprotocol that carries the key of a browser's page.
 SUBPROTOCOL = "groundwire"
 KEY_SUBPROTOCOL = "groundwire.key."
 
@@ -42,7 +42,7 @@ _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="groundwire"'}
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who sends a request. `name`: of their key, empty at the open door. `groups`: whose documents they may find.
+    """The caller of a request. `name`: of the key, empty at the open door. `groups`: of the documents that the caller may find.
 
     `traceparent`: the header of that name; empty without a valid one.
     """
@@ -60,13 +60,13 @@ class Caller:
 
     @property
     def access(self) -> Access | None:
-        """What is recorded of their runs; nothing at the open door."""
+        """The access record of the caller's runs; none at the open door."""
         return Access(key=self.name, groups=self.groups) if self.name else None
 
     def may_see(self, access: Access | None) -> bool:
-        """Whether a run with this access is theirs. One whose access names no key is nobody's.
+        """Whether the caller may see a run with this access. No caller may see a run if its access names no key.
 
-        Their own of before is not theirs when it may have seen documents that they may no longer.
+        A key that has lost groups does not see its earlier runs that may have used their documents.
         """
         if access is None:
             return not self.name or "admin" in self.scopes
@@ -91,7 +91,7 @@ class Door:
         concurrency: int = 0,
         origins: Origins | None = None,
     ) -> None:
-        """`required`: nothing is open to whoever has no key. `ungranted`: what they may find where it is."""
+        """`required`: no route is open without a key. `ungranted`: the groups of a caller without a key."""
         self.required = required
         self.origins = origins or Origins()
         self.limits = Limits(time.monotonic)
@@ -121,21 +121,21 @@ class Door:
     async def stop(self) -> None:
         await self.watch.stop()
 
-    # ------------------------------------------------------------ who it is
+    # ------------------------------------------------------------ the caller
 
     def caller_of(self, request: web.Request) -> Caller:
-        """Who sends this request. Raises Problem 401, or 503 while the keys cannot be read."""
+        """Raises Problem 401, or 503 while the keys cannot be read."""
         return self._caller(_presented(request))
 
-    def tells_details(self, request: web.Request) -> bool:
-        """Whether whoever sends this may read how the installation is doing."""
+    def may_see_details(self, request: web.Request) -> bool:
+        """Whether the caller may read the details of the installation's health."""
         try:
             return self.caller_of(request).may("admin")
         except Problem:
             return False
 
-    def still(self, caller: Caller) -> Caller:
-        """The same caller with the rights of now. Raises Problem 401 when their key was revoked or has expired."""
+    def renewed(self, caller: Caller) -> Caller:
+        """The same caller with the rights of now. Raises Problem 401 when the key was revoked or has expired."""
         if not caller.name:
             return caller
         now = self._callers.get(caller.key_id)
@@ -156,7 +156,7 @@ class Door:
         return self._callers[key.id]
 
     def _by_ticket(self, request: web.Request, route: Route) -> Caller | None:
-        """Whose ticket for this the request carries; a key counts more. Raises Problem 401 for one that opens nothing."""
+        """The caller of the request's ticket for this source; a key takes precedence. Raises Problem 401 for an invalid ticket."""
         written = request.query.get(tickets.PARAMETER)
         if route.for_ticket is None or written is None or hdrs.AUTHORIZATION in request.headers:
             return None
@@ -175,7 +175,7 @@ class Door:
     def _expired(self, key_id: str) -> bool:
         return any(key.id == key_id and key.expires_at and key.expires_at <= time.time() for key in self._keys.keys)
 
-    # ------------------------------------------------------------ what they may
+    # ------------------------------------------------------------ its rights
 
     @contextlib.contextmanager
     def admitted(self, request: web.Request, route: Route) -> Iterator[Caller]:
@@ -192,8 +192,8 @@ class Door:
         if route.scope != "any":
             check_scope(caller, route.scope)
         self.limits.spend(caller.key_id, caller.rate)
-        held = contextlib.nullcontext() if route.receives else self.hold(caller)
-        with held, self._cut_with(caller, request.transport):
+        counted = contextlib.nullcontext() if route.receives else self.hold(caller)
+        with counted, self._cut_with(caller, request.transport):
             yield caller
 
     def hold(self, caller: Caller) -> contextlib.AbstractContextManager[None]:
@@ -270,12 +270,12 @@ def _refused(detail: str, code: str = "bad_key") -> Problem:
 
 
 def _presented(request: web.Request) -> str | None:
-    """The key that a request carries, if it carries one. Raises Problem 401 for one that cannot be told."""
-    said = request.headers.getall(hdrs.AUTHORIZATION, ())
-    if len(said) > 1:
-        raise _refused(f"the request has {len(said)} Authorization headers; send one")
-    if said:
-        scheme, _, token = said[0].partition(" ")
+    """The key of a request, if any. Raises Problem 401 for several."""
+    headers = request.headers.getall(hdrs.AUTHORIZATION, ())
+    if len(headers) > 1:
+        raise _refused(f"the request has {len(headers)} Authorization headers; send one")
+    if headers:
+        scheme, _, token = headers[0].partition(" ")
         return token.strip() if scheme.lower() == "bearer" else ""
     for offered in request.headers.get(hdrs.SEC_WEBSOCKET_PROTOCOL, "").split(","):
         if offered.strip().startswith(KEY_SUBPROTOCOL):

@@ -22,9 +22,8 @@ class Alive(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Readiness(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether a question would be answered now. `checks` lists nats-server, its streams, each process a question needs, and
-    `canary`: what became of the questions that this process asks itself every few seconds. Where a key is
-    needed they are told to `admin` only.
+    """Whether a question would be answered now. `checks`: nats-server, its streams, each process that a question needs, and
+    `canary`, the question that this process submits every few seconds. Where a key is needed only `admin` sees the checks.
     """
 
     ready: bool
@@ -47,7 +46,7 @@ async def readyz(request: web.Request) -> web.Response:
     """Check that a question would be answered now."""
     edge = request.app[EDGE]
     readiness = await ready(edge)
-    if not edge.door.tells_details(request):
+    if not edge.door.may_see_details(request):
         readiness = msgspec.structs.replace(readiness, checks={})
     if readiness.ready:
         return json_response(readiness)
@@ -55,7 +54,7 @@ async def readyz(request: web.Request) -> web.Response:
 
 
 async def ready(edge: Edge) -> Readiness:
-    """Run all checks at once; whatever does not answer in time is not ready."""
+    """Run all checks at once; a process that does not answer in time is not ready."""
     client = edge.runs.client
     if not client.is_connected:
         away = Health(detail="nats-server cannot be reached; start it with `groundwire up`")
@@ -66,16 +65,16 @@ async def ready(edge: Edge) -> Readiness:
     )
     checks = {"nats": Health(ready=True), "streams": streams}
     for name, health in zip(edge.needed, processes, strict=True):
-        checks[name] = _told(health) if health else Health(detail=f"no {name} process answers")
+        checks[name] = _public(health) if health else Health(detail=f"no {name} process answers")
     own = process_health(Health(ready=True, detail="here"), *edge.watches)
-    checks["edge"] = _told(own)
+    checks["edge"] = _public(own)
     if edge.canary is not None:
         checks["canary"] = edge.canary.health
     return Readiness(ready=all(check.ready for check in checks.values()), checks=checks)
 
 
-def _told(health: ProcessHealth) -> Health:
-    """What is told to anybody who asks."""
+def _public(health: ProcessHealth) -> Health:
+    """The part of a process's health that needs no key."""
     return Health(ready=health.ready, detail=health.detail, problem=health.problem)
 
 
@@ -103,7 +102,7 @@ async def metrics(request: web.Request) -> web.Response:
         journal_state(client, timeout_s=patience_s),
         asyncio.gather(*(health_of(client, name, timeout_s=patience_s) for name in edge.needed)),
     )
-    said = {name: health for name, health in zip(edge.needed, processes, strict=True) if health is not None}
-    said["edge"] = process_health(Health(ready=True), *edge.watches)
-    body = edge.metrics.text() + text_of_processes(said) + journal_text(journal) + counted + device
+    by_name = {name: health for name, health in zip(edge.needed, processes, strict=True) if health is not None}
+    by_name["edge"] = process_health(Health(ready=True), *edge.watches)
+    body = edge.metrics.text() + text_of_processes(by_name) + journal_text(journal) + counted + device
     return web.Response(body=body, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})

@@ -26,17 +26,17 @@ _ID = re.compile(ID_PATTERN)
 
 def idempotency_key(request: web.Request) -> str | None:
     """The key of the header in the form of an id: itself where it is one, else its digest. Raises Problem 400."""
-    said = request.headers.getall(HEADER, ())
-    if not said:
+    keys = request.headers.getall(HEADER, ())
+    if not keys:
         return None
-    if len(said) > 1:
-        raise _bad(f"the request has {len(said)} headers {HEADER}; send one")
-    if not 1 <= len(said[0]) <= LONGEST or not said[0].isprintable():
+    if len(keys) > 1:
+        raise _bad(f"the request has {len(keys)} headers {HEADER}; send one")
+    if not 1 <= len(keys[0]) <= LONGEST or not keys[0].isprintable():
         raise _bad(f"{HEADER} is not 1 to {LONGEST} printable characters; send a UUID or the like")
-    if _ID.fullmatch(said[0]):
-        return said[0]
+    if _ID.fullmatch(keys[0]):
+        return keys[0]
     return hashlib.blake2b(
-        said[0].encode(errors="surrogateescape"), digest_size=24, person=b"idempotency-key"
+        keys[0].encode(errors="surrogateescape"), digest_size=24, person=b"idempotency-key"
     ).hexdigest()
 
 

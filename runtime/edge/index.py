@@ -1,4 +1,4 @@
-"""/v1/index: what is served, since when, and what could not be read; /v1/examples: what can be asked of it."""
+"""/v1/index: the served index, its age and its unreadable files; /v1/examples: questions that it can answer."""
 
 from aiohttp import web
 
@@ -21,5 +21,5 @@ async def index(request: web.Request) -> web.Response:
 async def examples(request: web.Request) -> web.Response:
     """Say what the caller's questions are answered from, with questions that the documents ask themselves."""
     edge = request.app[EDGE]
-    held = await held_for(edge.runs.client, request[CALLER].groups, timeout_s=edge.timeouts.search_s)
-    return json_response(masked(held))
+    examples = await held_for(edge.runs.client, request[CALLER].groups, timeout_s=edge.timeouts.search_s)
+    return json_response(masked(examples))

@@ -1,7 +1,7 @@
-"""How much a key may ask for: requests in a time, and requests at a time. Each edge counts its own.
+"""The limits of a key: requests per time, and requests at a time. Each edge counts its own.
 
 A rate of n in t seconds lets n through at once and then one every t / n seconds (the generic cell rate algorithm: one number a
-key, no queue), so the wait it names is exact for whoever asks alone.
+key, no queue), so the wait it names is exact for a single client.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ class Limits:
         self._used: dict[str, _Used] = {}
 
     def spend(self, key_id: str, rate: tuple[int, int] | None) -> None:
-        """Count one request. Raises Problem 429, which says after how many seconds the next is let through."""
+        """Count one request. Raises Problem 429 with the seconds until the next is let through."""
         if rate is None:
             return
         used = self._used.setdefault(key_id, _Used())

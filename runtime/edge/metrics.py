@@ -1,4 +1,4 @@
-"""Every Prometheus metric of the edge, and what the processes say of their messages, their tasks and the journal."""
+"""Every Prometheus metric: of the edge, of each process's messages and tasks, and of the journal."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -41,11 +41,11 @@ class Metrics:
         )
 
     def watch(self, admission: Admission) -> None:
-        """Show what the door does, read whenever the metrics are."""
+        """Collect the admission's figures whenever the metrics are read."""
         self.registry.register(AdmissionCollector(admission))
 
     def sent(self, events: int) -> None:
-        """Count one write and its events. In numbers of our own until somebody looks: a Counter takes its lock for each."""
+        """Count one write and its events. Plain numbers until the metrics are read: a Counter takes its lock for each."""
         self._events += events
         self._writes += 1
 
@@ -76,7 +76,7 @@ class _Processes(Collector):
 
 
 def text_of_processes(processes: Mapping[str, ProcessHealth]) -> bytes:
-    """What the processes, by name, say of themselves."""
+    """The metrics of the processes, by name."""
     registry = CollectorRegistry()
     registry.register(_Processes(processes))
     return generate_latest(registry)
@@ -109,7 +109,7 @@ def journal_text(state: JournalState | None) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class AdmissionCollector(Collector):
-    """What the door of this edge has let in and refused, who waits, and what it has measured."""
+    """The admissions, refusals and waiting questions of this edge, and its measured rates."""
 
     admission: Admission
 

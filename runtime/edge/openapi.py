@@ -32,7 +32,7 @@ async def openapi(request: web.Request) -> web.Response:
 
 @functools.cache
 def openapi_document(routes: tuple[Route, ...], *, required: bool = False) -> Document:
-    """`required`: nothing is open to whoever has no key."""
+    """`required`: no route is open without a key."""
     structs = dict.fromkeys(struct for each in routes for struct in structs_of(each))
     _, components = msgspec.json.schema_components(structs, ref_template=REF)
     components["QuestionAsked"]["required"] = ["question"]  # a request may omit its type, an event may not
@@ -67,15 +67,15 @@ def _operation(route: Route, required: bool) -> Document:
         response["description"] = f"{response['description']} {MEANINGS[status]}".lstrip()
         response["content"] = response.get("content", {}) | problem
     responses["default"] = {"description": "Any other error.", "content": problem}
-    found: Document = {"summary": route.summary, "responses": responses, "security": _security(route, required)}
+    operation: Document = {"summary": route.summary, "responses": responses, "security": _security(route, required)}
     if parameters := [*([RUN_ID] if "{run_id}" in route.path else []), *route.parameters]:
-        found["parameters"] = parameters
+        operation["parameters"] = parameters
     if route.body:
-        found["requestBody"] = {"required": True, "content": {"application/json": {"schema": ref(route.body)}}}
+        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": ref(route.body)}}}
     if route.receives:  # OpenAPI cannot describe a socket's frames
         responses["101"].pop("content")
-        found["x-websocket"] = {"receives": _one_of(route.receives), "sends": _one_of(route.replies[101].events)}
-    return found
+        operation["x-websocket"] = {"receives": _one_of(route.receives), "sends": _one_of(route.replies[101].events)}
+    return operation
 
 
 def _security(route: Route, required: bool) -> list[Document]:

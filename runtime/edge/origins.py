@@ -1,8 +1,8 @@
-"""Which hosts a request may name and which sites' pages may send it.
+"""The hosts that a request may name, and the sites with pages that may send it.
 
-A page whose name an attacker points at this machine (DNS rebinding) names its own host; so `Host` must be the address that the
-connection arrived at, its names on loopback, or a name of `edge.hosts`. A browser sends `Origin` with whatever may change or read
-something; it must be the host itself or one of `edge.origins`. Nothing else that a client claims is believed.
+An attacker can point a name at this machine (DNS rebinding), and a page under it names its own host; so `Host` must be the address
+that the connection arrived at, its names on loopback, or a name of `edge.hosts`. A browser sends `Origin` with every request that
+may change or read data; it must be the host itself or one of `edge.origins`. No other claim of a client is trusted.
 """
 
 import functools
@@ -18,7 +18,7 @@ LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 #: more for it. `*` leaves out Authorization.
 ALLOWED_HEADERS = "Authorization, *"
 EXPOSED_HEADERS = "Location, Mcp-Session-Id, Retry-After, X-Run-Id"
-#: How long a browser may remember what a preflight was told, in seconds.
+#: How long a browser may remember the answer to a preflight, in seconds.
 PREFLIGHT_S = 600
 
 #: The origin of an allowed page of another site.
@@ -73,15 +73,15 @@ def _own_names(address: str, port: int) -> frozenset[str]:
 def is_loopback(address: str) -> bool:
     """Whether only this machine can reach the address."""
     try:
-        found = ipaddress.ip_address(address.partition("%")[0])
+        parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return False
-    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
-    return (mapped or found).is_loopback
+    mapped = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) else None
+    return (mapped or parsed).is_loopback
 
 
 def _check_site(request: web.Request) -> None:
-    """A page's image or script has no Origin, but a browser says whether another site asks. Raises Problem 403."""
+    """A page's image or script has no Origin, but `Sec-Fetch-Site` names another site. Raises Problem 403."""
     site = request.headers.get("Sec-Fetch-Site")
     if site in {"cross-site", "same-site"} and request.headers.get("Sec-Fetch-Mode") != "navigate":
         raise Problem(403, "foreign_origin", "a page of another site asks for this; to let it, add it to edge.origins")

@@ -1,6 +1,6 @@
-"""The closest passages as Markdown, for clients that show nothing but text: each quoted under its title, what matches in bold.
+"""The closest passages as Markdown, for clients that display only text: each quoted under its title, matches in bold.
 
-What a document says stays text: nothing in it becomes a link, a picture, markup or a heading.
+A document's text stays text: no part of it becomes a link, a picture, markup or a heading.
 """
 
 import re
@@ -25,7 +25,7 @@ def markdown(passages: Sequence[NearPassage]) -> str:
 
 
 def within(passages: Sequence[NearPassage], text: str, most: int | None) -> tuple[NearPassage, ...]:
-    """The first of the passages, each whole, that stand behind a text and have no more than so many tokens together with it."""
+    """The first passages, each whole, that have at most so many tokens together with the text before them."""
     if most is None:
         return tuple(passages)
     counts = accumulate(map(tokens_in, each_markdown(passages)), initial=tokens_in(text))
@@ -41,8 +41,8 @@ def _heading(n: int, passage: NearPassage) -> str:
     title = _plain(passage.title or passage.source_id)
     name = f"[{title}](<{passage.url}>)" if _WEB.fullmatch(passage.url) and fit(passage.url) == passage.url else title
     page = f"p. {passage.page}" if passage.page is not None else ""
-    place = ", ".join(part for part in (_plain(" › ".join(passage.headings)), page) if part)
-    return f"**{n}. {name}**" + (f" {place}" if place else "")
+    position = ", ".join(part for part in (_plain(" › ".join(passage.headings)), page) if part)
+    return f"**{n}. {name}**" + (f" {position}" if position else "")
 
 
 def _quoted(passage: NearPassage) -> str:
@@ -57,14 +57,14 @@ def _quoted(passage: NearPassage) -> str:
     return "  \n".join(f"> {line}".rstrip() for line in lines)
 
 
-def _as_text(found: re.Match[str]) -> str:
+def _as_text(match: re.Match[str]) -> str:
     """The beginning of a line, so that its indentation is kept and makes no code."""
-    indented = "\u00a0" * len(found[1].expandtabs(4))
-    return indented + (f"\\{found[2]}" if found[2] else f"{found[3]}\\" if found[3] else "")
+    indented = "\u00a0" * len(match[1].expandtabs(4))
+    return indented + (f"\\{match[2]}" if match[2] else f"{match[3]}\\" if match[3] else "")
 
 
 def _escaped(text: str) -> str:
-    return _INLINE.sub(lambda found: "\\" + found[0], visible(fit(text)))
+    return _INLINE.sub(lambda match: "\\" + match[0], visible(fit(text)))
 
 
 def _plain(text: str) -> str:

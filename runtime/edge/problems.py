@@ -1,4 +1,4 @@
-"""Errors as the client sees them: RFC 9457 problem+json, with one sentence on what is wrong and the likely remedy."""
+"""Errors as the client sees them: RFC 9457 problem+json, with one sentence on the fault and the likely remedy."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ from bus.wire.subjects import BadId
 #: `Retry-After` of a 503, in seconds.
 RETRY_AFTER_S = 2
 
-#: What each status means, for /openapi.json.
+#: The meaning of each status, for /openapi.json.
 MEANINGS = {
     400: "The request cannot be read, or an id in it is not valid.",
     401: "The key is missing, wrong, revoked or expired.",
@@ -62,7 +62,7 @@ class Problem(Exception):
 
 
 def one_line(text: str) -> str:
-    """The text as one line that any client can read and show: what is not printable is escaped."""
+    """The text as one line that any client can display: other characters are escaped."""
     return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
@@ -105,7 +105,7 @@ PROBLEM_JSON = ErrorFormat(ProblemBody, "application/problem+json", _problem_bod
 #: The error format of a request's route.
 ERRORS = web.RequestKey("errors", ErrorFormat)
 
-#: What the layers below may raise, and the problem a client gets for it.
+#: The errors of the layers below, and the problem that a client gets.
 KNOWN: dict[type[Exception], tuple[int, str]] = {
     BadId: (400, "bad_id"),
     NoSuchRun: (404, "no_such_run"),
@@ -116,7 +116,7 @@ KNOWN: dict[type[Exception], tuple[int, str]] = {
     Overloaded: (429, "overloaded"),
     Unavailable: (503, "unavailable"),
 }
-#: The status of what is Invalid: 400 where it cannot be read, and this where it can.
+#: The status of an Invalid question: 400 if it is unreadable, and this if it is readable.
 _UNFIT = {"invalid": 422, "no_such_profile": 422}
 EXPECTED: tuple[type[Exception], ...] = (Problem, Invalid, *KNOWN)
 
@@ -127,14 +127,14 @@ def problem_of(error: Exception) -> Problem:
         return error
     if isinstance(error, Invalid):
         return Problem(_UNFIT.get(error.code, 400), error.code, str(error))
-    status, code = next(found for kind, found in KNOWN.items() if isinstance(error, kind))
+    status, code = next(pair for kind, pair in KNOWN.items() if isinstance(error, kind))
     again_s = math.ceil(error.retry_after_s) if isinstance(error, Overloaded) else RETRY_AFTER_S
     return Problem(status, code, str(error), {"Retry-After": str(again_s)} if status in (429, 503) else None)
 
 
 @web.middleware
 async def problems_middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Turn what a handler raises into an error in its route's format."""
+    """Turn an exception of a handler into an error in the format of its route."""
     try:
         return await handler(request)
     except EXPECTED as error:

@@ -29,18 +29,20 @@ def number(request: web.Request, name: str, default: int, *, least: int = 0, mos
 def declared_number(request: web.Request, declared: Document) -> int | None:
     """A parameter by its declaration as a number; None without it. Raises Problem 400."""
     name, bounds = declared["name"], declared["schema"]
-    said = request.query.get(name)
-    if said is None:
+    value = request.query.get(name)
+    if value is None:
         return None
-    if said.isascii() and said.isdigit() and len(said) <= 9 and bounds["minimum"] <= int(said) <= bounds["maximum"]:
-        return int(said)
-    raise Problem(400, "invalid", f"{name}: {said[:40]!r} is no number from {bounds['minimum']} to {bounds['maximum']}")
+    if value.isascii() and value.isdigit() and len(value) <= 9 and bounds["minimum"] <= int(value) <= bounds["maximum"]:
+        return int(value)
+    raise Problem(
+        400, "invalid", f"{name}: {value[:40]!r} is no number from {bounds['minimum']} to {bounds['maximum']}"
+    )
 
 
 def declared_word(request: web.Request, declared: Document) -> str | None:
     """A parameter by its declaration as one of a few words; None without it. Raises Problem 400."""
     name, words = declared["name"], declared["schema"]["enum"]
-    said = request.query.get(name)
-    if said is None or said in words:
-        return said
-    raise Problem(400, "invalid", f"{name}: {said[:40]!r} is none of {', '.join(words)}")
+    value = request.query.get(name)
+    if value is None or value in words:
+        return value
+    raise Problem(400, "invalid", f"{name}: {value[:40]!r} is none of {', '.join(words)}")

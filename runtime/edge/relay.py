@@ -104,7 +104,7 @@ class Form[Unit](ABC):
 
 
 class TextForm[Unit](Form[Unit]):
-    """The form of a protocol that has no events of ours: text while it is released, and what it rests on at the end."""
+    """The form of a protocol with its own events: text while it is released, then the sources."""
 
     def __init__(self, run_id: str) -> None:
         self.run = Transcript(run_id)

@@ -15,8 +15,8 @@ async def json_body(request: web.Request, times: int = 1) -> bytes:
     """The body of a JSON request, of at most `times` the usual size. Raises Problem 400, 408, 413, 415."""
     kind = request.content_type
     if kind != "application/json" and not kind.endswith("+json"):
-        said = request.headers.get("Content-Type", "none")
-        raise Problem(415, "not_json", f"the Content-Type is {said[:100]}; send JSON as application/json")
+        given = request.headers.get("Content-Type", "none")
+        raise Problem(415, "not_json", f"the Content-Type is {given[:100]}; send JSON as application/json")
     most = request.client_max_size * times
     try:
         async with asyncio.timeout(request.app[TIMEOUTS].body_s):

@@ -1,4 +1,4 @@
-"""Routes are declared once, as decorators of their handlers; the router, /openapi.json and the tests read the declaration."""
+"""A route is declared once, as the decorator of its handler; the router, /openapi.json and the tests read the declaration."""
 
 import inspect
 import re
@@ -93,7 +93,7 @@ class Route:
 
 
 def declared(*modules: ModuleType) -> list[Route]:
-    """The routes of these modules, in the order of their declaration."""
+    """The routes of these modules, in the order of declaration."""
     return [each for module in modules for each in vars(module).values() if isinstance(each, Route)]
 
 

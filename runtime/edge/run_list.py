@@ -1,6 +1,6 @@
 """GET /v1/runs: the caller's own runs, newest first.
 
-The journal is read backwards, a stretch at a time; what others asked is passed over. One request looks at a bounded number of
+The journal is read backwards, a stretch at a time; other callers' questions are skipped. One request reads a bounded number of
 questions, so a page may hold few runs, or none, and still have a next one.
 """
 
@@ -80,16 +80,16 @@ async def run_list(request: web.Request) -> web.Response:
         raise Problem(400, "bad_id", "name one conversation")
     try:
         async with asyncio.timeout(edge.timeouts.search_s):
-            found = await runs_before(edge.runs.journal, before, limit, caller.may_see, conversation)
+            runs = await runs_before(edge.runs.journal, before, limit, caller.may_see, conversation)
     except TimeoutError:
         raise Unavailable("the journal does not answer in time; try again later") from None
-    return json_response(found)
+    return json_response(runs)
 
 
 async def runs_before(
-    journal: Journal, before: int, limit: int, theirs: Callable[[Access | None], bool], conversation: str = ""
+    journal: Journal, before: int, limit: int, visible: Callable[[Access | None], bool], conversation: str = ""
 ) -> RunList:
-    """At most `limit` runs asked before that place of the journal (0: the end) that `theirs` lets through. Raises Unavailable."""
+    """At most `limit` runs before this sequence of the journal (0: the end) that `visible` accepts. Raises Unavailable."""
     usage = await journal.usage()
     end = min(before - 1, usage.last) if before else usage.last
     first = usage.first
@@ -98,40 +98,40 @@ async def runs_before(
         if not began:
             return RunList(runs=())
         first = max(first, began[0].sequence)
-    found: list[tuple[Record, QuestionAsked]] = []
+    runs: list[tuple[Record, QuestionAsked]] = []
     looked = 0
-    while end >= max(first, 1) and len(found) <= limit and looked < MOST_LOOKED:
+    while end >= max(first, 1) and len(runs) <= limit and looked < MOST_LOOKED:
         start = max(first, end - STRETCH + 1, 1)
-        asked = await _asked_between(journal, start, end)
-        looked += len(asked)
-        found += await _seen(journal, asked, theirs, conversation)
+        questions = await _questions_between(journal, start, end)
+        looked += len(questions)
+        runs += await _visible(journal, questions, visible, conversation)
         end = start - 1
-    more = len(found) > limit
-    found = found[:limit]
-    following = found[-1][0].sequence if more else end + 1 if end >= max(first, 1) else None
-    return RunList(runs=await _summaries(journal, found), next=following)
+    more = len(runs) > limit
+    runs = runs[:limit]
+    following = runs[-1][0].sequence if more else end + 1 if end >= max(first, 1) else None
+    return RunList(runs=await _summaries(journal, runs), next=following)
 
 
-async def _asked_between(journal: Journal, start: int, end: int) -> list[Record]:
+async def _questions_between(journal: Journal, start: int, end: int) -> list[Record]:
     """The questions of a stretch, newest first."""
-    found: list[Record] = []
+    runs: list[Record] = []
     after = start - 1
     while after < end:
         batch, last = await journal.oldest(f"gw.{message_type(QuestionAsked)}.*", after=after, count=BATCH)
         if not last:
             break
-        found += (record for record in batch if record.sequence <= end)
+        runs += (record for record in batch if record.sequence <= end)
         after = last
-    return found[::-1]
+    return runs[::-1]
 
 
-async def _seen(
-    journal: Journal, asked: Sequence[Record], theirs: Callable[[Access | None], bool], conversation: str
+async def _visible(
+    journal: Journal, questions: Sequence[Record], visible: Callable[[Access | None], bool], conversation: str
 ) -> list[tuple[Record, QuestionAsked]]:
-    """Those of the records that are questions of the caller, and of the conversation if one is named."""
+    """The questions of the caller among the records; of one conversation, if named."""
     wanted = [
         (record, question)
-        for record in asked
+        for record in questions
         if not is_canary(record.key.run_id) and isinstance(question := readable(record), QuestionAsked)
         if not conversation or conversation in (question.conversation, record.key.run_id)
     ]
@@ -140,18 +140,18 @@ async def _seen(
         subjects = [access_key(record.key.run_id).subject for record, _ in wanted[at : at + BATCH]]
         for record in await journal.latest(subjects):
             access[record.key.run_id] = [record]
-    return [each for each in wanted if theirs(access_in(access.get(each[0].key.run_id, ())))]
+    return [each for each in wanted if visible(access_in(access.get(each[0].key.run_id, ())))]
 
 
-async def _summaries(journal: Journal, found: Sequence[tuple[Record, QuestionAsked]]) -> tuple[RunSummary, ...]:
-    if not found:
+async def _summaries(journal: Journal, runs: Sequence[tuple[Record, QuestionAsked]]) -> tuple[RunSummary, ...]:
+    if not runs:
         return ()
     ends = {
         record.key.run_id: (record.time, end.settled.outcome)
-        for record in await journal.latest([finished(record.key.run_id).subject for record, _ in found])
+        for record in await journal.latest([finished(record.key.run_id).subject for record, _ in runs])
         if isinstance(end := readable(record), RunFinished)
     }
-    return tuple(_summary(record, question, ends.get(record.key.run_id)) for record, question in found)
+    return tuple(_summary(record, question, ends.get(record.key.run_id)) for record, question in runs)
 
 
 def _summary(record: Record, question: QuestionAsked, end: tuple[float, Outcome] | None) -> RunSummary:

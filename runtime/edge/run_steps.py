@@ -1,4 +1,4 @@
-"""What `run_trace` shows, read from a run's records; it knows the pipeline, and so is loaded by the first who looks at a run."""
+"""The contents of `run_trace`, read from a run's records. Imports the pipeline, so it is imported with the first request."""
 
 import asyncio
 import functools
@@ -23,10 +23,10 @@ def _graph() -> Graph:
 
 
 def _steps(trace: Trace) -> list[tuple[int, Step]]:
-    """Every step by the place of its input among the run's records."""
-    found = steps_of(trace, _graph())
-    places = {record.sequence: place for place, record in enumerate(trace.records, 1)}
-    return [(places[step.source.sequence], step) for step in (*found.taken, *found.unfinished)]
+    """Every step with the number of its input among the run's records."""
+    steps = steps_of(trace, _graph())
+    places = {record.sequence: number for number, record in enumerate(trace.records, 1)}
+    return [(places[step.source.sequence], step) for step in (*steps.taken, *steps.unfinished)]
 
 
 def stages_of(trace: Trace) -> RunTrace:
@@ -34,15 +34,15 @@ def stages_of(trace: Trace) -> RunTrace:
     trace = masked_trace(trace)
     asked_at = next((record.time for record in trace.records if record.key.type == ASKED), 0.0)
     last = max((record.time for record in trace.records), default=asked_at)
-    stages = tuple(_stage(place, step, asked_at) for place, step in _steps(trace))
+    stages = tuple(_stage(number, step, asked_at) for number, step in _steps(trace))
     return RunTrace(run_id=trace.run_id, asked_at=asked_at, took_s=round(last - asked_at, 6), stages=stages)
 
 
-def _stage(place: int, step: Step, asked_at: float) -> TracedStage:
+def _stage(number: int, step: Step, asked_at: float) -> TracedStage:
     stage = step.stage
     asks = stage.asks if stage else ()
     return TracedStage(
-        step=place,
+        step=number,
         stage=step.name,
         lane=step.lane,
         takes=step.source.key.type,
@@ -58,19 +58,19 @@ def _stage(place: int, step: Step, asked_at: float) -> TracedStage:
     )
 
 
-def step_of(trace: Trace, place: int) -> TracedStep | None:
-    """One step, masked; its prompts are made in a loop of their own, since the actor computes. None: there is no such step."""
-    step = next((step for at, step in _steps(trace) if at == place), None)
+def step_of(trace: Trace, number: int) -> TracedStep | None:
+    """One step, masked; None if there is no such step. The actor computes, so it runs in its own event loop."""
+    step = next((step for at, step in _steps(trace) if at == number), None)
     if step is None:
         return None
     prompts = asyncio.run(prompts_asked(trace, step)) if step.stage and step.stage.asks else {}
     seen = masked_trace(trace)
     is_masked = seen is not trace
-    step = next(step for at, step in _steps(seen) if at == place)
+    step = next(step for at, step in _steps(seen) if at == number)
     stage = step.stage
     asks = tuple(_ask(ask, prompts.get((ask.prompt, ask.variables))) for ask in stage.asks) if stage else ()
     return TracedStep(
-        step=place,
+        step=number,
         stage=step.name,
         lane=step.lane,
         took=tuple(map(_message, step.given)),

@@ -17,7 +17,7 @@ from runtime.replay.trace import Trace
 STEP = parameter("step", "path", "The stage's `step` in the trace.", type="integer", minimum=1)
 
 
-#: One trace is read at a time: a stage is run again to show what it asked, which holds the interpreter that streams need.
+#: One trace is read at a time: a stage is run again to render its prompts, which keeps the interpreter from streams.
 _ONE = CapacityLimiter(1)
 
 
@@ -43,7 +43,7 @@ class TracedStage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunTrace(msgspec.Struct, frozen=True, kw_only=True):
-    """The stages of a run in the order of their input. `took_s`: from the question to the last record."""
+    """The stages of a run in the order of the inputs. `took_s`: from the question to the last record."""
 
     run_id: str
     asked_at: float
@@ -123,10 +123,10 @@ async def run_step(request: web.Request) -> web.Response:
     if not (raw.isascii() and raw.isdigit() and len(raw) < 10 and int(raw)):
         raise Problem(400, "bad_step", f"{raw[:40]!r} is not a step; use the number that the trace gives a stage")
     trace = await _trace(request)
-    found = await to_thread.run_sync(_step_of, trace, int(raw), limiter=_ONE)
-    if found is None:
+    step = await to_thread.run_sync(_step_of, trace, int(raw), limiter=_ONE)
+    if step is None:
         raise Problem(404, "no_such_step", f"the run has no step {raw}; see /v1/runs/{trace.run_id}/trace")
-    return json_response(found)
+    return json_response(step)
 
 
 async def _trace(request: web.Request) -> Trace:
@@ -146,7 +146,7 @@ def _stages_of(trace: Trace) -> RunTrace:
     return run_steps.stages_of(trace)
 
 
-def _step_of(trace: Trace, place: int) -> TracedStep | None:
+def _step_of(trace: Trace, number: int) -> TracedStep | None:
     from runtime.edge import run_steps
 
-    return run_steps.step_of(trace, place)
+    return run_steps.step_of(trace, number)

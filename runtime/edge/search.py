@@ -37,25 +37,25 @@ class SearchAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
 
 @Route("POST", "/v1/search", {200: Reply("The hits, best first.", SearchAnswer)}, "search", problems=(503,))
-async def search(request: web.Request, asked: SearchAsked) -> web.Response:
+async def search(request: web.Request, body: SearchAsked) -> web.Response:
     """Search for passages."""
-    return json_response(await searched(request.app[EDGE], request[CALLER].groups, asked))
+    return json_response(await searched(request.app[EDGE], request[CALLER].groups, body))
 
 
-async def searched(edge: Edge, groups: Groups, asked: SearchAsked) -> SearchAnswer:
+async def searched(edge: Edge, groups: Groups, body: SearchAsked) -> SearchAnswer:
     """What those of `groups` find. Raises Problem, Unavailable."""
-    check_text("query", asked.query)
+    check_text("query", body.query)
     client = SearchClient(edge.runs.client, time.time() + edge.timeouts.search_s)
-    found, _ = await client(
+    reply, _ = await client(
         SearchRequest(
-            query=asked.query,
-            language=asked.language or "",
-            k=asked.k,
-            bm25_k=asked.k,
-            vector_k=asked.k,
-            filter=asked.filter,
+            query=body.query,
+            language=body.language or "",
+            k=body.k,
+            bm25_k=body.k,
+            vector_k=body.k,
+            filter=body.filter,
             groups=groups,
         )
     )
-    detail = f"no document passes the filter ({words_of(asked.filter)})" if asked.filter and found.none_passes else ""
-    return SearchAnswer(hits=found.passages, snapshot=found.snapshot, detail=detail)
+    detail = f"no document passes the filter ({words_of(body.filter)})" if body.filter and reply.none_passes else ""
+    return SearchAnswer(hits=reply.passages, snapshot=reply.snapshot, detail=detail)

@@ -43,7 +43,7 @@ class EventForm(Form[bytes]):
 
 
 class SseClient(Client[bytes]):
-    """An HTTP client that reads server-sent events. `cut`: how its stream is cut off; one that is not gets the error."""
+    """An HTTP client that reads server-sent events. `cut`: how its stream is cut off; without it the client gets the error."""
 
     def __init__(
         self, request: web.Request, response: web.StreamResponse, cut: Literal["end", "abort"] | None = None

@@ -36,8 +36,7 @@ NOTABLE_S = 0.1
 @dataclass(slots=True, weakref_slot=True, eq=False)
 class Edge:
     """The handlers' shared state. `needed`: the processes that every question needs. `run_deadline_s`: of a question that names
-    none. `closing` is set when the process stops, so
-    that streams which break then are not counted as clients that left.
+    none. `closing` is set when the process stops, so that a stream that breaks then does not count as a client that left.
     """
 
     settings: EdgeSettings
@@ -104,7 +103,7 @@ class Edge:
             raise no_such_run(run_id)
 
     async def _admit(self, caller: Caller, question: QuestionAsked, transport: str, deadline_s: float | None) -> Reader:
-        """Write the question once there is room for it; a repeated question, whose run exists, needs none.
+        """Write the question once there is room for it; a repeated question already has its run.
 
         Each key has its fair share of the room.
         """
@@ -148,7 +147,7 @@ class Edge:
             await self.client_left(question, run_id)
 
     async def cancel(self, run_id: str) -> bool:
-        """End a run, whose place the next may have at once. False: it was over. Raises BadId, NoSuchRun, Unavailable."""
+        """End a run and make room for the next. False: it was over. Raises BadId, NoSuchRun, Unavailable."""
         ended = await self.runs.cancel(run_id)
         self.runs.router.not_awaited(run_id)
         self.admission.forget(run_id)
@@ -160,7 +159,7 @@ class Edge:
         await self.not_followed(question, run_id)
 
     async def not_followed(self, question: QuestionAsked, run_id: str) -> None:
-        """Nobody waits for the end of the run: it goes on, unless the question says otherwise."""
+        """No client waits for the end of the run: it goes on, unless `on_disconnect` is `cancel`."""
         if question.on_disconnect == "cancel" and not self.closing:
             await self._to_its_end(self._end(run_id), f"end {run_id}")
 
@@ -171,7 +170,7 @@ class Edge:
             log.warning("run %s could not be cancelled after its client left: %s", run_id, error)
 
     async def _to_its_end(self, work: Coroutine[None, None, None], name: str) -> None:
-        """Do this also when whoever waits for it is cancelled: a connection that broke at a write is lost a moment later."""
+        """Finish this even if the caller is cancelled: aiohttp cancels a handler soon after a write to a broken connection."""
         task = asyncio.create_task(work, name=name)
         self.ending.add(task)
         task.add_done_callback(self.ending.discard)

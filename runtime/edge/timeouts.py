@@ -15,7 +15,7 @@ class Timeouts:
     search_s: float = 8.0  # how long POST /v1/search waits for hits: longer than a search process does for its cluster
     grace_s: float = 3.0  # how long after its deadline a run may still end
     rejoin_s: float = 10.0  # how long a run whose client left may go on, for the retry of that client
-    streams_s: float = 60.0  # how long the start waits for whoever makes the streams
+    streams_s: float = 60.0  # how long the start waits until another process makes the streams
     nats_s: float = 2.0  # how long a request waits for a nats-server that cannot be reached
     headers_s: float = 20.0  # how long a connection may take to send the headers of its next request, or send nothing
     body_s: float = 20.0  # how long a request's body may take

@@ -1,9 +1,9 @@
 """/v1/ws: requests in, events of their runs out, one per text frame.
 
 A request is the body of `POST /v1/runs`, or `{"type":"resume","run_id":…,"after":N}`, or `{"type":"cancel","run_id":…}`.
-Runs go on side by side, and each frame is an Envelope: which run it belongs to, and the number to resume after. The first of a
-question says that it is accepted, so that it can be cancelled before anything is shown. With `?envelope=0` runs are answered one at
-a time in the order asked, and each frame is a bare event.
+Runs go on in parallel, and each frame is an Envelope with its run and the number to resume after. The first frame of a question has
+the id of its run, so that the client can cancel it before the first text. With `?envelope=0` runs are answered one after another,
+and each frame is a bare event.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ class Resume(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="r
 
 
 class Cancel(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="cancel", forbid_unknown_fields=True):
-    """Cancel a run; whoever reads its events sees it end."""
+    """Cancel a run; every reader of its events sees the end."""
 
     run_id: str
 
@@ -51,8 +51,8 @@ class Cancel(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="c
 class Envelope(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An event with its run, the number to resume after and the question's idempotency key.
 
-    `id` is 0 for what is no event of the run: Accepted, and Error and Done of a request that is refused; `run_id` is then the one
-    that the request names, if any.
+    `id` is 0 for frames that are no events of the run: Accepted, and Error and Done of a refused request; `run_id` is then the
+    request's, if any.
     """
 
     run_id: str
@@ -62,7 +62,7 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Accepted(Event, frozen=True, kw_only=True, tag="accepted"):
-    """The question has become a run, which has an id now."""
+    """The question has become a run."""
 
 
 type SocketRequest = QuestionAsked | Resume | Cancel
@@ -161,38 +161,38 @@ class Socket(Client[Envelope]):
 
     async def _answer(self, body: bytes) -> None:
         """Handle one request, from parsing to DONE; any error in it becomes an error event."""
-        asked: SocketRequest | None = None
+        parsed: SocketRequest | None = None
         try:
-            asked = parse_request(body)
-            caller = self._let(asked)
-            if isinstance(asked, Cancel):  # not queued: it may cancel the run that holds the turn
-                await self.edge.check_theirs(caller, check_id(asked.run_id))
-                await self.edge.cancel(asked.run_id)
+            parsed = parse_request(body)
+            caller = self._authorized(parsed)
+            if isinstance(parsed, Cancel):  # not queued: it may cancel the run that holds the turn
+                await self.edge.check_theirs(caller, check_id(parsed.run_id))
+                await self.edge.cancel(parsed.run_id)
                 return
             async with self._turn:
                 with self.edge.door.hold(caller):
-                    if isinstance(asked, Resume):
-                        await self.edge.check_theirs(caller, check_id(asked.run_id))
-                        with await self.edge.runs.read(asked.run_id) as reader:
-                            await relay(self.edge, reader, EnvelopeForm(reader.run_id, after=asked.after), self)
+                    if isinstance(parsed, Resume):
+                        await self.edge.check_theirs(caller, check_id(parsed.run_id))
+                        with await self.edge.runs.read(parsed.run_id) as reader:
+                            await relay(self.edge, reader, EnvelopeForm(reader.run_id, after=parsed.after), self)
                     else:
-                        async with self.edge.submit(caller, asked, "websocket") as reader:
-                            key, accepted = asked.idempotency_key, self.enveloped
+                        async with self.edge.submit(caller, parsed, "websocket") as reader:
+                            key, accepted = parsed.idempotency_key, self.enveloped
                             await relay(
                                 self.edge, reader, EnvelopeForm(reader.run_id, key=key, accepted=accepted), self
                             )
         except EXPECTED as error:
-            await self._refuse(problem_of(error), asked)
+            await self._refuse(problem_of(error), parsed)
         except ConnectionResetError:
             pass  # the client has disconnected: the reading side notices too, and ends the socket
         finally:
             self._open -= 1
 
-    def _let(self, asked: SocketRequest) -> Caller:
-        """The caller, if their key may do this now: each frame is a request. Raises Problem 401, 403, 429, 503."""
-        caller = self.edge.door.still(self.caller)
+    def _authorized(self, parsed: SocketRequest) -> Caller:
+        """The caller, if the key allows this request now: each frame is a request. Raises Problem 401, 403, 429, 503."""
+        caller = self.edge.door.renewed(self.caller)
         if caller.name:
-            check_scope(caller, "read" if isinstance(asked, Resume) else "ask")
+            check_scope(caller, "read" if isinstance(parsed, Resume) else "ask")
             self.edge.door.limits.spend(caller.key_id, caller.rate)
         return caller
 
@@ -214,10 +214,10 @@ class Socket(Client[Envelope]):
         await self.ws.close(code=WSCloseCode.TRY_AGAIN_LATER, message=b"reading too slowly; reconnect and resume")
         return ConnectionResetError("the client read too slowly")
 
-    async def _refuse(self, problem: Problem, asked: SocketRequest | None = None) -> None:
+    async def _refuse(self, problem: Problem, parsed: SocketRequest | None = None) -> None:
         """Send an error event and DONE, so that a client that reads up to DONE is never left waiting."""
-        key = asked.idempotency_key if isinstance(asked, QuestionAsked) else None
-        run_id = asked.run_id if isinstance(asked, Resume | Cancel) else ""
+        key = parsed.idempotency_key if isinstance(parsed, QuestionAsked) else None
+        run_id = parsed.run_id if isinstance(parsed, Resume | Cancel) else ""
         events = (Error(code=problem.code, content=problem.detail), Done())
         with contextlib.suppress(ConnectionResetError):
             try:
@@ -233,7 +233,7 @@ def parse_request(body: bytes) -> SocketRequest:
     try:
         tag = decode_json(body, _Tag).type
     except UNREADABLE:
-        tag = "question_asked"  # parsing it as a question reports what is wrong
+        tag = "question_asked"  # parsing it as a question reports the fault
     if tag not in REQUESTS:
         detail = f"type: {tag[:40]!r} is not a kind of request; leave it out to ask, or use resume or cancel"
         raise Problem(422, "invalid", detail)

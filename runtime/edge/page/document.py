@@ -1,7 +1,7 @@
-"""The page: one document for every address of it, and its modules and styles, served under the digest of them all.
+"""The page: one document for all its addresses, and its modules and styles, served under a digest of all of them.
 
-A module names the others beside it, so a new digest is a new page as a whole and what is cached never mixes. `words.js` is made
-here from the languages' tables. Nothing is built, and nothing comes from elsewhere.
+Modules import one another by relative address, so a new digest replaces the page as a whole and caches never mix two versions.
+`words.js` is made here from the languages' tables. There is no build step and no external file.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ POLICY = (
     "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
 HEADERS = {"Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff"}
-#: A year: what stands under a digest never changes.
+#: A year: a file under a digest never changes.
 FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
@@ -43,10 +43,10 @@ def words() -> dict[str, dict[str, object]]:
 
 def _files() -> dict[str, bytes]:
     """Every file that the document loads, by name."""
-    found = {path.name: path.read_bytes() for path in sorted(HERE.iterdir()) if path.suffix in TYPES}
+    files = {path.name: path.read_bytes() for path in sorted(HERE.iterdir()) if path.suffix in TYPES}
     spoken = json.dumps(words(), ensure_ascii=False)
-    found["words.js"] = f"export const FALLBACK = {json.dumps(FALLBACK)};\nexport const WORDS = {spoken};\n".encode()
-    return found
+    files["words.js"] = f"export const FALLBACK = {json.dumps(FALLBACK)};\nexport const WORDS = {spoken};\n".encode()
+    return files
 
 
 def _digest(parts: bytes) -> str:
@@ -101,7 +101,7 @@ async def run(request: web.Request) -> web.Response:
     parameters=_FILE,
 )
 async def file(request: web.Request) -> web.Response:
-    """Serve a file of the page; a page of before is told that it is gone."""
+    """Serve a file of the page; files of an earlier page are gone."""
     name = request.match_info["name"]
     if request.match_info["digest"] != DIGEST or name not in FILES:
         raise Problem(404, "no_such_file", "this file of the page is not there; reload the page")

@@ -1,6 +1,6 @@
-"""/v1/sources: which documents there are, and the text of each, a stretch at a time.
+"""/v1/sources: the list of documents, and the text of each, a stretch at a time.
 
-Documents are told as they are, not masked as answers are; so a key needs the scope `search`, as for passages.
+Documents are not masked, unlike answers; so a key needs the scope `search`, as for passages.
 """
 
 import time
@@ -18,7 +18,7 @@ from runtime.edge.sources.addresses import limited, source_id
 from runtime.edge.state import EDGE
 from runtime.edge.tickets import PARAMETER, VALID_S, ticket
 
-#: How much of a document is told where nobody says how much.
+#: The default length of a stretch, in characters.
 USUAL = 50_000
 
 SOURCE_ID = parameter(
@@ -29,7 +29,7 @@ SOURCE_ID = parameter(
 )
 _START = parameter("start", "query", "The first character to tell, from 0.", type="integer", minimum=0)
 _END = parameter(
-    "end", "query", f"The character to stop before; at most {LONGEST} characters are told.", type="integer", minimum=0
+    "end", "query", f"The character to stop before; at most {LONGEST} characters are sent.", type="integer", minimum=0
 )
 
 
@@ -50,12 +50,12 @@ async def sources(request: web.Request) -> web.Response:
     """List the sources that the caller may see."""
     check_known(request, "after", "limit")
     edge = request.app[EDGE]
-    asked = ListAsked(
+    query = ListAsked(
         after=limited(request.query.get("after", ""), "after"),
         most=number(request, "limit", 100, least=1, most=MOST),
         groups=request[CALLER].groups,
     )
-    return json_response(await ask_sources(edge.runs.client, asked, SourceList, timeout_s=edge.timeouts.search_s))
+    return json_response(await ask_sources(edge.runs.client, query, SourceList, timeout_s=edge.timeouts.search_s))
 
 
 @Route(
@@ -68,13 +68,13 @@ async def sources(request: web.Request) -> web.Response:
     for_ticket=source_id,
 )
 async def source(request: web.Request) -> web.Response:
-    """Tell what a source is, and its text or a stretch of it."""
+    """Give a source's metadata, and its text or a stretch of it."""
     check_known(request, "start", "end", PARAMETER)
     edge = request.app[EDGE]
     start = number(request, "start", 0)
     end = number(request, "end", start + USUAL)
-    asked = TextAsked(source_id=source_id(request), start=start, end=end, groups=request[CALLER].groups)
-    return json_response(await ask_sources(edge.runs.client, asked, SourceText, timeout_s=edge.timeouts.search_s))
+    query = TextAsked(source_id=source_id(request), start=start, end=end, groups=request[CALLER].groups)
+    return json_response(await ask_sources(edge.runs.client, query, SourceText, timeout_s=edge.timeouts.search_s))
 
 
 class Opening(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,8 +97,8 @@ async def link(request: web.Request) -> web.Response:
     edge = request.app[EDGE]
     caller, named = request[CALLER], source_id(request)
     start, end = number(request, "start", 0), number(request, "end", 0)
-    asked = TextAsked(source_id=named, end=1, groups=caller.groups)
-    await ask_sources(edge.runs.client, asked, SourceText, timeout_s=edge.timeouts.search_s)
+    query = TextAsked(source_id=named, end=1, groups=caller.groups)
+    await ask_sources(edge.runs.client, query, SourceText, timeout_s=edge.timeouts.search_s)
     url = source_path(named, *((start, end) if end else ()))
     if not caller.name:
         return json_response(Opening(url=url))

@@ -38,7 +38,7 @@ _TICKET = parameter("ticket", "query", "In place of a key: see `/v1/sources/{sou
     "/v1/sources/{source_id}/original",
     {
         200: Reply("The file, of whatever type it is.", "*/*"),
-        206: Reply("The range of it that was asked for.", "*/*"),
+        206: Reply("The range of it that was wanted for.", "*/*"),
         304: Reply("It is as it was."),
         416: Reply("The file has no such range."),
     },
@@ -49,8 +49,8 @@ _TICKET = parameter("ticket", "query", "In place of a key: see `/v1/sources/{sou
 )
 async def original(request: web.Request) -> web.StreamResponse:
     """Give the file that a source was read from, if it still is that file."""
-    asked = PieceAsked(source_id=source_id(request), groups=request[CALLER].groups)
-    return await _sent(request, asked, request.app[EDGE].timeouts.search_s)
+    wanted = PieceAsked(source_id=source_id(request), groups=request[CALLER].groups)
+    return await _sent(request, wanted, request.app[EDGE].timeouts.search_s)
 
 
 @Route(
@@ -81,16 +81,16 @@ async def picture(request: web.Request) -> web.StreamResponse:
     if not written.isascii() or not written.isdigit() or len(written) > 7 or not 1 <= int(written) <= LARGEST_PAGE:
         raise Problem(404, "no_such_page", f"a page is a number from 1 to {LARGEST_PAGE}")
     width = number(request, "width", WIDTH, least=NARROWEST, most=WIDEST)
-    asked = PieceAsked(source_id=source_id(request), page=int(written), width=width, groups=request[CALLER].groups)
-    return await _sent(request, asked, DRAW_S)
+    wanted = PieceAsked(source_id=source_id(request), page=int(written), width=width, groups=request[CALLER].groups)
+    return await _sent(request, wanted, DRAW_S)
 
 
-async def _sent(request: web.Request, asked: PieceAsked, timeout_s: float) -> web.StreamResponse:
+async def _sent(request: web.Request, wanted: PieceAsked, timeout_s: float) -> web.StreamResponse:
     """The file, or its range. Raises NoSuchSource, NotServed, Unavailable."""
     edge = request.app[EDGE]
 
     async def chunk(offset: int) -> Piece:
-        return await ask_sources(edge.runs.client, replace(asked, offset=offset), Piece, timeout_s=timeout_s)
+        return await ask_sources(edge.runs.client, replace(wanted, offset=offset), Piece, timeout_s=timeout_s)
 
     first = await chunk(0)
     tag = f'"{first.version}"'

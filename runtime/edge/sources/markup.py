@@ -1,6 +1,6 @@
-"""A stretch of a document as HTML, block by block: headings, lists, tables and code as such, what is cited marked.
+"""A stretch of a document as HTML, block by block: headings, lists, tables and code as such, citations marked.
 
-Elements are made, never written: what a document says can only become text.
+Elements are built, never written as markup: a document's text can only become text.
 """
 
 import re
@@ -13,7 +13,7 @@ from bus.wire.messages import Block
 from index.languages import LANGUAGES
 from index.languages.folding import visible
 
-#: Where a link to the cited place leads.
+#: The target of a link to the cited text.
 CITED = "cited"
 _PARAGRAPH = re.compile(r"\S(?:.|\n(?!\s*\n))*")
 _BULLET = re.compile(r"[-*+\u2022]\s+")
@@ -22,7 +22,7 @@ _CELLS = " | "
 
 
 def put(parent: Element, text: str) -> Element:
-    """Add text behind what is there."""
+    """Append text."""
     text = _CONTROL.sub("", visible(text))
     if len(parent):
         parent[-1].tail = (parent[-1].tail or "") + text
@@ -47,14 +47,14 @@ def add_links(parent: Element, links: Mapping[str, str], *, label: str) -> None:
 
 
 def article_of(text: SourceText) -> Element:
-    """An element for the text, in the document's language where that is one of ours."""
+    """An element for the text, in the document's language if it is supported."""
     return Element("article", {"lang": text.language} if text.language in LANGUAGES else {})
 
 
-class Shown:
-    """Adds blocks of `text` to an element; marks the characters `marked` of the document, the first mark as the place to go to.
+class MarkedBlocks:
+    """Adds blocks of `text` to an element; marks the characters `marked` of the document, the first mark as the target of links.
 
-    `table`: what a table is called. `focus`: whether the first mark is where the reader begins. `depth`: of the heading above.
+    `table`: the word for a table. `focus`: whether the reader begins at the first mark. `depth`: of the heading above.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Shown:
         self.is_marked = False
 
     def add_to(self, parent: Element, start: int, end: int) -> None:
-        """Add what stands from `start` to `end`, offsets of the document."""
+        """Add the text from `start` to `end`, offsets of the document."""
         for group, blocks in groupby(_blocks(self._text, start, end), key=_group):
             match group:
                 case "table":
@@ -84,7 +84,7 @@ class Shown:
     def _add_block(self, parent: Element, block: Block) -> None:
         match block.kind:
             case "heading" if block.start == 0 and self._slice(block.start, block.end) == self._text.title:
-                pass  # it stands above already
+                pass  # the page has it already
             case "heading":
                 self._depth = min(max(block.level, 1) + 1, self._depth + 1, 6)
                 self._put(add(parent, f"h{self._depth}", dir="auto"), block.start, block.end)
@@ -102,7 +102,7 @@ class Shown:
         self._put(item, block.start + (bullet.end() if bullet else 0), block.end)
 
     def _add_table(self, parent: Element, blocks: list[Block]) -> None:
-        """Rows name their columns themselves; below a header that is shown they need not."""
+        """Rows name their columns themselves; below a displayed header they need not."""
         box = add(parent, "div", class_="wide", role="region", aria_label=self._table, tabindex="0", dir="auto")
         table = add(box, "table")
         columns: list[str] = []
@@ -145,7 +145,7 @@ class Shown:
         return self._text.text[start - self._text.start : end - self._text.start]
 
     def _put(self, box: Element, start: int, end: int) -> None:
-        """Add these characters to an element, what is cited of them in a mark."""
+        """Add these characters to an element, the cited characters in a mark."""
         begin, stop = max(start, self._marked[0]), min(end, self._marked[1])
         if begin >= stop or not self._slice(begin, stop).strip():
             put(box, self._slice(start, end))
@@ -171,5 +171,5 @@ def _blocks(text: SourceText, start: int, end: int) -> Iterator[Block]:
             if block.start < end and block.end > start:
                 yield Block(start=max(block.start, start), end=min(block.end, end), kind=block.kind, level=block.level)
         return
-    for found in _PARAGRAPH.finditer(text.text, max(0, start - text.start), max(0, end - text.start)):
-        yield Block(start=text.start + found.start(), end=text.start + found.end())
+    for match in _PARAGRAPH.finditer(text.text, max(0, start - text.start), max(0, end - text.start)):
+        yield Block(start=text.start + match.start(), end=text.start + match.end())

@@ -1,7 +1,7 @@
 """`/sources/{id}`: a document's text as a page, at the cited place, without a script.
 
-It is made here, in the reader's language, of what the index holds; nothing that a document says is ever markup. Where a key is
-needed a followed link brings none: the page then asks for it, by the only script there is, which gets an address with a ticket.
+It is made here, in the reader's language, from the index; a document's text is never markup. Where a key is needed, a followed
+link has none: the page then asks for the key, with its only script, which gets an address with a ticket.
 """
 
 import re
@@ -22,12 +22,12 @@ from runtime.edge.query import declared_word, number
 from runtime.edge.routes import Reply, Route, parameter
 from runtime.edge.sources import data
 from runtime.edge.sources.addresses import FRAMED, Addresses, source_id
-from runtime.edge.sources.markup import CITED, Shown, add, add_links, article_of
+from runtime.edge.sources.markup import CITED, MarkedBlocks, add, add_links, article_of
 from runtime.edge.sources.pdf_page import LARGEST_PAGE, PDF, add_page, page_at
 from runtime.edge.state import EDGE, Edge
 from runtime.source_links import is_web
 
-#: How much of a long document one page shows, how much of that stands before the cited place, in characters, and how far from there
+#: The characters of a long document on one page, those of them before the cited text, and the distance within which
 #: a page ends at a line's end.
 WINDOW, BEFORE, LINE = 20_000, 4_000, 2_000
 _STYLE, _SCRIPT = "/source-page.css", "/source-page.js"
@@ -98,32 +98,32 @@ async def source_page(request: web.Request) -> web.Response:
     try:
         with edge.door.admitted(request, data.source) as caller:
             named = source_id(request)
-            return await _shown(request, edge, named, caller, language)
+            return await _document_page(request, edge, named, caller, language)
     except EXPECTED as error:
         problem = problem_of(error)
         if problem.status == 400:
             raise
-    return _told(problem, language)
+    return _error_page(problem, language)
 
 
 def language_for(request: web.Request) -> str:
-    """The first of our languages that the address or the browser asks for."""
-    if (asked := request.query.get("ui")) in LANGUAGES:
-        return asked
+    """The first supported language that the address or the browser names."""
+    if (chosen := request.query.get("ui")) in LANGUAGES:
+        return chosen
     wanted: dict[str, float] = {}
     for each in request.headers.get("Accept-Language", "")[:500].split(","):
-        if (found := _LANGUAGE.fullmatch(each)) and found[1].lower() in LANGUAGES:
-            wanted.setdefault(found[1].lower(), float(found[2] or 1))
+        if (match := _LANGUAGE.fullmatch(each)) and match[1].lower() in LANGUAGES:
+            wanted.setdefault(match[1].lower(), float(match[2] or 1))
     return max(wanted, key=lambda each: wanted[each], default=FALLBACK)
 
 
-async def _shown(request: web.Request, edge: Edge, named: str, caller: Caller, language: str) -> web.Response:
+async def _document_page(request: web.Request, edge: Edge, named: str, caller: Caller, language: str) -> web.Response:
     """Raises Problem, Unavailable, NoSuchSource."""
     cited = number(request, "start", 0), number(request, "end", 0)
     number_of_page = number(request, "page", 0, most=LARGEST_PAGE)
     first = number(request, "at", max(0, cited[0] - BEFORE))
-    asked = TextAsked(source_id=named, start=max(0, first - LINE), end=first + WINDOW + LINE, groups=caller.groups)
-    text = await ask_sources(edge.runs.client, asked, SourceText, timeout_s=edge.timeouts.search_s)
+    query = TextAsked(source_id=named, start=max(0, first - LINE), end=first + WINDOW + LINE, groups=caller.groups)
+    text = await ask_sources(edge.runs.client, query, SourceText, timeout_s=edge.timeouts.search_s)
     to = Addresses(request, named)
     words = of(language).source
     page, main = _page(language, text.title or text.source_id)
@@ -151,22 +151,22 @@ def _add_window(
     to: Addresses,
     words: SourcePage,
 ) -> None:
-    """Add a part of the text, with links to what stands before and behind it."""
+    """Add a part of the text, with links to the parts before and after it."""
     start, end = window
-    shown = Shown(text, cited, words.columns)
+    blocks = MarkedBlocks(text, cited, words.columns)
     body = article_of(text)
-    shown.add_to(body, start, end)
-    places = {"start": cited[0], "end": cited[1]} if cited[1] else {}
-    before = to.page(**places, at=max(0, start - WINDOW)) if start else ""
-    after = to.page(**places, at=end) if end < text.characters else ""
-    here = f"#{CITED}" if shown.is_marked else ""
+    blocks.add_to(body, start, end)
+    span = {"start": cited[0], "end": cited[1]} if cited[1] else {}
+    before = to.page(**span, at=max(0, start - WINDOW)) if start else ""
+    after = to.page(**span, at=end) if end < text.characters else ""
+    here = f"#{CITED}" if blocks.is_marked else ""
     add_links(main, {words.earlier: before, words.cited: here, words.later: after}, label=words.earlier)
     main.append(body)
     add_links(main, {words.earlier: before, words.later: after}, label=words.later)
 
 
 def at_lines(text: SourceText, first: int) -> tuple[int, int]:
-    """Where what is shown begins and ends: at ends of lines around `first` and a window's length behind it."""
+    """The begin and end of the part: at ends of lines around `first` and a window's length after it."""
     begin = min(max(0, first - text.start), len(text.text))
     start = 0
     if text.start:
@@ -192,7 +192,7 @@ def _page(language: str, title: str) -> tuple[Element, Element]:
 
 
 def _add_head(main: Element, text: SourceText, to: Addresses, words: SourcePage, language: str) -> None:
-    """What the document says of itself, and where it is."""
+    """The document's metadata and address."""
     page_words = of(language).page
     about = text.about
     facts = [
@@ -212,8 +212,8 @@ def _add_head(main: Element, text: SourceText, to: Addresses, words: SourcePage,
         add(add(main, "p", class_="facts"), "a", words.original, href=to.original())
 
 
-def _told(problem: Problem, language: str) -> web.Response:
-    """A page that says why there is no document on it; where a key is missing, one that takes it."""
+def _error_page(problem: Problem, language: str) -> web.Response:
+    """A page with the reason why there is no document; where a key is missing, with a form for it."""
     words = of(language).source
     match problem.status:
         case 401 | 403:
@@ -222,8 +222,8 @@ def _told(problem: Problem, language: str) -> web.Response:
             add(form, "label", of(language).page.key, for_="key")
             add(form, "input", id="key", type="password", autocomplete="off", required="", size="32")
             add(form, "button", words.open, type="submit")
-            said = {} if problem.status == 403 else {"hidden": ""}
-            add(main, "p", words.key_refused, id="refused", class_="note", role="alert", **said)
+            attributes = {} if problem.status == 403 else {"hidden": ""}
+            add(main, "p", words.key_refused, id="refused", class_="note", role="alert", **attributes)
             add(add(main, "noscript"), "p", words.script_needed, class_="note")
             add(page[0], "script", src=_SCRIPT, defer="")
         case 404:

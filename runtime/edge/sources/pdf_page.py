@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element, SubElement
 from bus.powers.sources import WIDEST, WIDTH, NotServed, PageAsked, PageView, SourceText, TextAsked, ask_sources
 from index.languages.tables.source import SourcePage
 from runtime.edge.sources.addresses import Addresses
-from runtime.edge.sources.markup import CITED, Shown, add, add_links, article_of
+from runtime.edge.sources.markup import CITED, MarkedBlocks, add, add_links, article_of
 from runtime.edge.state import Edge
 
 PDF = "application/pdf"
@@ -51,7 +51,7 @@ async def add_page(
         add(main, "p", words.not_marked, class_="note")
     add(main, "h2", words.page_text)
     body = article_of(text)
-    Shown(text, cited, words.columns, focus=view is None or not view.marks, depth=2).add_to(body, text.start, text.end)
+    MarkedBlocks(text, cited, words.columns, focus=view is None or not view.marks, depth=2).add_to(body, text.start, text.end)
     main.append(body)
 
 
