@@ -21,16 +21,16 @@ from runtime.edge.state import EDGE, Edge
 INPUTS = 2048
 #: How much larger than other bodies one may be: LangChain sends a thousand texts of a thousand characters at a time.
 BODY_TIMES = 32
-#: What one text may take as JSON, and several texts in one request over the bus, whose messages end at 1 MB, in bytes.
+#: The most bytes, as JSON, of one text, and of the texts of one request over the bus, which allows 1 MB.
 TEXT_BYTES, REQUEST_BYTES = 256 * 1024, 512 * 1024
-#: What a token is taken to be where no model counts them.
+#: An estimate, where no model counts tokens.
 BYTES_A_TOKEN = 4
 
 
 class EmbeddingsAsked(msgspec.Struct, frozen=True, kw_only=True):
-    """The body of `POST /v1/embeddings`; where nothing is said, numbers for passages.
+    """The body of `POST /v1/embeddings`; the default is numbers, for passages.
 
-    `input_type` is Groundwire's own: for models that encode the two differently.
+    `input_type` is Groundwire's own: for models that encode passages and queries differently.
     """
 
     model: str
@@ -56,7 +56,7 @@ class EmbeddingsUsage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Written(msgspec.Struct, frozen=True, kw_only=True):
-    """`Embeddings` whose vectors are JSON already, in the order of its fields."""
+    """`Embeddings` with encoded vectors, in the order of its fields."""
 
     data: tuple[msgspec.Raw, ...]
     model: str
@@ -80,38 +80,38 @@ class Embeddings(msgspec.Struct, frozen=True, kw_only=True):
     errors=OPENAI_ERRORS,
     body_times=BODY_TIMES,
 )
-async def embeddings(request: web.Request, asked: EmbeddingsAsked) -> web.Response:
+async def embeddings(request: web.Request, body: EmbeddingsAsked) -> web.Response:
     """Make vectors of texts, with the embedder of the index that is served.
 
     They are written as they come: all at once would keep every other request waiting.
     """
-    texts = texts_of(asked)
+    texts = texts_of(body)
     groups, data = request[CALLER].groups, list[msgspec.Raw]()
     for some in together(texts):
-        wanted = VectorsRequest(texts=some, query=asked.input_type == "query", groups=groups)
+        wanted = VectorsRequest(texts=some, query=body.input_type == "query", groups=groups)
         made = await _vectors(request.app[EDGE], wanted)
-        check_fits(asked, made)
-        data += [_written(n, row, asked) for n, row in enumerate(made.rows, len(data))]
+        check_fits(body, made)
+        data += [_written(n, row, body) for n, row in enumerate(made.rows, len(data))]
     tokens = sum(-(-len(text.encode()) // BYTES_A_TOKEN) for text in texts)
     return json_response(
         _Written(
             data=tuple(data),
-            model=asked.model,
+            model=body.model,
             usage=EmbeddingsUsage(prompt_tokens=tokens, total_tokens=tokens),
         )
     )
 
 
-def texts_of(asked: EmbeddingsAsked) -> tuple[str, ...]:
-    """Raises Problem for token numbers, and for texts that say nothing or too much."""
-    given = (asked.input,) if isinstance(asked.input, str) else asked.input
+def texts_of(body: EmbeddingsAsked) -> tuple[str, ...]:
+    """Raises Problem for token numbers, and for empty and long texts."""
+    given = (body.input,) if isinstance(body.input, str) else body.input
     texts = tuple(text for text in given if isinstance(text, str))
     if len(texts) < len(given):
         raise unsupported(
             "input", "token numbers are not read; send text (LangChain: check_embedding_ctx_length=False)"
         )
     for n, text in enumerate(texts):
-        field = "input" if isinstance(asked.input, str) else f"input[{n}]"
+        field = "input" if isinstance(body.input, str) else f"input[{n}]"
         if not text.strip():
             raise Problem(400, "invalid", f"{field}: the text is empty; leave it out")
         if _size(text) > TEXT_BYTES:
@@ -138,12 +138,12 @@ def _size(text: str) -> int:
     return len(msgspec.json.encode(text)) + 1
 
 
-def check_fits(asked: EmbeddingsAsked, made: VectorsReply) -> None:
-    """Raises Problem when the index's embedder is not the one that is wanted."""
-    if asked.model not in (made.embedder, made.version, f"{made.embedder} {made.version}"):
-        detail = f"model: there is no embedder {asked.model[:100]!r}; the index's is {made.embedder!r}"
+def check_fits(body: EmbeddingsAsked, made: VectorsReply) -> None:
+    """Raises Problem when the index has another embedder."""
+    if body.model not in (made.embedder, made.version, f"{made.embedder} {made.version}"):
+        detail = f"model: there is no embedder {body.model[:100]!r}; the index's is {made.embedder!r}"
         raise Problem(404, "model_not_found", detail)
-    if asked.dimensions not in (None, made.dimension):
+    if body.dimensions not in (None, made.dimension):
         raise unsupported("dimensions", f"the index's vectors have {made.dimension}; send that, or leave it out")
     if made.withheld:
         detail = (
@@ -157,7 +157,7 @@ async def _vectors(edge: Edge, wanted: VectorsRequest) -> VectorsReply:
     return await index_vectors(edge.runs.client, wanted, timeout_s=edge.timeouts.search_s)
 
 
-def _written(n: int, row: bytes, asked: EmbeddingsAsked) -> msgspec.Raw:
-    as_text = asked.encoding_format == "base64"
+def _written(n: int, row: bytes, body: EmbeddingsAsked) -> msgspec.Raw:
+    as_text = body.encoding_format == "base64"
     vector = base64.b64encode(row).decode() if as_text else tuple(array("f", row))
     return msgspec.Raw(msgspec.json.encode(Embedding(index=n, embedding=vector)))

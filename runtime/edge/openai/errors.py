@@ -13,7 +13,7 @@ ERRORS = {
     403: ("permission_error", "insufficient_permissions"),
     429: ("rate_limit_error", "rate_limit_exceeded"),
 }
-#: Problems with one field, whose sentence begins with its name.
+#: Problems with one field; their sentence begins with its name.
 _OF_A_FIELD = (
     "invalid",
     "unsupported_value",
@@ -23,7 +23,7 @@ _OF_A_FIELD = (
     "context_length_exceeded",
 )
 _FIELD = re.compile(r"([a-z_]+(?:\[\d+\]|\.\w+)*): ")
-#: What OpenAI's clients would repeat by themselves, and what would only take as long again: a run that had its time, or was ended.
+#: Errors that OpenAI's clients would repeat without use: a run that timed out or was cancelled.
 _NOT_AGAIN = (409, 504)
 
 
@@ -37,7 +37,7 @@ def openai_error(problem: Problem) -> schemas.ChatError:
 
 
 def unsupported(field: str, detail: str) -> Problem:
-    """A request for what cannot be done, refused by the field that asks for it."""
+    """A request that cannot be honoured, refused by its field."""
     return Problem(400, "unsupported_value", f"{field}: {detail}")
 
 

@@ -1,8 +1,7 @@
 """/v1/responses: runs as OpenAI's Responses API and the Open Responses standard have them, where a model name is a profile name.
 
-A response is a run: `resp_<run id>`. Its events are the run's own in another form, so that a stream can be read again from any
-number, whichever process died in between. Whoever leaves the stream that they asked for ends the run, unless it was to go on in
-the `background`.
+A response is a run: `resp_<run id>`. Its events are the run's own in another form, so any edge can stream them again from any
+number. A client that leaves its stream ends the run, unless it is a `background` run.
 """
 
 import time
@@ -51,7 +50,7 @@ AFTER = parameter("after", "query", "The id of the last item you received.", typ
 #: The outcomes that may come after sentences were shown.
 _NO_ANSWER = ("refused", "closest", "declined")
 
-_NOW = Reply("The response as it stands.", Response)
+_NOW = Reply("The response now.", Response)
 
 
 class Answering:
@@ -121,20 +120,20 @@ class ResponseForm(TextForm[bytes]):
     parameters=(IDEMPOTENCY_KEY,),
     errors=OPENAI_ERRORS,
 )
-async def create(request: web.Request, asked: ResponseAsked) -> web.StreamResponse:
+async def create(request: web.Request, body: ResponseAsked) -> web.StreamResponse:
     """Ask as a client of OpenAI's Responses API; `model` names a profile."""
     edge = request.app[EDGE]
-    check_parameters(asked)
-    asked, question = await question_of(request, asked)
-    waits = not (asked.stream or asked.background)
+    check_parameters(body)
+    body, question = await question_of(request, body)
+    waits = not (body.stream or body.background)
     async with submit_or_join(request, question, "responses", waits=waits) as reader:
-        kept = Kept(created_at=int(time.time()), asked=asked)
-        if asked.store is not False:
+        kept = Kept(created_at=int(time.time()), asked=body)
+        if body.store is not False:
             kept = await responses_kept.keep(edge.runs, reader.run_id, kept)
         answering = Answering(edge, reader.run_id, kept, base_of(request))
-        if asked.stream:
+        if body.stream:
             return await stream(request, reader, ResponseForm(answering), "responses")
-        if asked.background:
+        if body.background:
             return json_response(begun(reader.run_id, kept), headers=run_headers(reader.run_id))
         return await answering.whole(reader)
 
@@ -142,7 +141,7 @@ async def create(request: web.Request, asked: ResponseAsked) -> web.StreamRespon
 @Route(
     "GET",
     "/v1/responses/{response_id}",
-    {200: Reply("The response as it stands; with `stream=true`, its events.", Response, EVENTS)},
+    {200: Reply("The response now; with `stream=true`, its events.", Response, EVENTS)},
     "read",
     problems=(404, 410, 503),
     parameters=(RESPONSE_ID, STREAM, STARTING_AFTER),
@@ -152,7 +151,7 @@ async def look_up(request: web.Request) -> web.StreamResponse:
     """Look up a response, or stream its events, from the first or after the last one you received."""
     wants_stream = declared_word(request, STREAM) == "true"
     after = declared_number(request, STARTING_AFTER)
-    answering = await _theirs(request)
+    answering = await _response_of(request)
     if not wants_stream:
         return json_response(await answering.now(), headers=run_headers(answering.run_id))
     with await answering.edge.runs.read(answering.run_id) as reader:
@@ -171,7 +170,7 @@ async def look_up(request: web.Request) -> web.StreamResponse:
 )
 async def delete(request: web.Request) -> web.Response:
     """Delete a response: it cannot be read or continued any more, and ends if it has not."""
-    answering = await _theirs(request)
+    answering = await _response_of(request)
     await answering.cancel()
     await responses_kept.delete(answering.edge.runs, answering.run_id)
     return json_response(ResponseDeleted(id=request.match_info["response_id"]))
@@ -187,8 +186,8 @@ async def delete(request: web.Request) -> web.Response:
     errors=OPENAI_ERRORS,
 )
 async def cancel(request: web.Request) -> web.Response:
-    """Cancel a response; one that has ended stays as it is."""
-    answering = await _theirs(request)
+    """Cancel a response; a finished response stays as it is."""
+    answering = await _response_of(request)
     await answering.cancel()
     return json_response(await answering.now(), headers=run_headers(answering.run_id))
 
@@ -203,9 +202,9 @@ async def cancel(request: web.Request) -> web.Response:
     errors=OPENAI_ERRORS,
 )
 async def input_items(request: web.Request) -> web.Response:
-    """List what a response was asked with, the last message first."""
+    """List the input of a response, the last message first."""
     limit, order = declared_number(request, LIMIT), declared_word(request, ORDER)
-    answering = await _theirs(request)
+    answering = await _response_of(request)
     items = input_of(answering.run_id, answering.kept)
     items = items if order == "asc" else items[::-1]
     if (after := request.query.get("after")) is not None:
@@ -222,7 +221,7 @@ async def input_items(request: web.Request) -> web.Response:
     )
 
 
-async def _theirs(request: web.Request) -> Answering:
+async def _response_of(request: web.Request) -> Answering:
     """The response that the path names. Raises Problem 404, Unavailable."""
     edge = request.app[EDGE]
     run_id, kept = await kept_of(edge, request[CALLER], request.match_info["response_id"])

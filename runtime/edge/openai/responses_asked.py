@@ -1,6 +1,6 @@
-"""What a request to /v1/responses asks: which parameters are refused, and the question with the conversation before it.
+"""A request to /v1/responses as a question: the refused parameters, and the question with the conversation before it.
 
-The conversation is that of `previous_response_id` (its run's own history, question and answer), then the messages of `input`
+The conversation is the one of `previous_response_id` (its run's own history, question and answer), then the messages of `input`
 but the last, which is the question.
 """
 
@@ -31,7 +31,7 @@ from runtime.edge.state import EDGE, Edge
 _NO_PENALTY = "what an answer repeats is not counted; leave it out, or send 0"
 
 _TEXTS = ("input_text", "output_text", "text", "refusal")
-#: What may be asked to be included; of these, there is nothing to include.
+#: The values of `include`; none of them adds anything here.
 _INCLUDABLE = (
     "reasoning.encrypted_content",
     "file_search_call.results",
@@ -42,94 +42,92 @@ _INCLUDABLE = (
     "message.input_image.image_url",
 )
 
-#: What is refused by name: what a client would wait for in vain, or read the answer by.
+#: The parameters that are refused by name: a client would wait for their effect, or read the answer by it.
 RULES: tuple[Rule[ResponseAsked], ...] = (
     (
         "tools",
-        lambda asked: bool(asked.tools) and asked.tool_choice != "none",
+        lambda body: bool(body.tools) and body.tool_choice != "none",
         "no tool is ever called, and your documents are searched for every question; leave them out",
     ),
     (
         "tool_choice",
-        lambda asked: asked.tool_choice not in (None, "none", "auto"),
+        lambda body: body.tool_choice not in (None, "none", "auto"),
         "no tool is ever called; leave it out",
     ),
     (
         "include",
-        lambda asked: not set(asked.include or ()) <= set(_INCLUDABLE),
+        lambda body: not set(body.include or ()) <= set(_INCLUDABLE),
         "this cannot be included; leave it out",
     ),
     (
         "top_logprobs",
-        lambda asked: bool(asked.top_logprobs),
+        lambda body: bool(body.top_logprobs),
         "an answer is checked text without log probabilities; leave it out",
     ),
-    ("presence_penalty", lambda asked: bool(asked.presence_penalty), _NO_PENALTY),
-    ("frequency_penalty", lambda asked: bool(asked.frequency_penalty), _NO_PENALTY),
+    ("presence_penalty", lambda body: bool(body.presence_penalty), _NO_PENALTY),
+    ("frequency_penalty", lambda body: bool(body.frequency_penalty), _NO_PENALTY),
     (
         "stream_options",
-        lambda asked: bool(asked.stream_options and asked.stream_options.include_obfuscation),
+        lambda body: bool(body.stream_options and body.stream_options.include_obfuscation),
         "events are not padded; leave include_obfuscation out",
     ),
     (
         "conversation",
-        lambda asked: asked.conversation is not None,
+        lambda body: body.conversation is not None,
         "a conversation has no id of its own; use previous_response_id",
     ),
-    ("prompt", lambda asked: asked.prompt is not None, "no prompts are kept here; put the question into input"),
+    ("prompt", lambda body: body.prompt is not None, "no prompts are kept here; put the question into input"),
     (
         "moderation",
-        lambda asked: asked.moderation is not None,
+        lambda body: body.moderation is not None,
         "answers are checked against the documents; leave it out",
     ),
-    ("image", lambda asked: asked.image is not None, "pictures are not read; leave it out"),
-    ("access_programs", lambda asked: asked.access_programs is not None, "there are none here; leave it out"),
+    ("image", lambda body: body.image is not None, "pictures are not read; leave it out"),
+    ("access_programs", lambda body: body.access_programs is not None, "there are none here; leave it out"),
     (
         "background",
-        lambda asked: bool(asked.background) and asked.store is False,
+        lambda body: bool(body.background) and body.store is False,
         "what is not stored cannot be come back to; leave store out",
     ),
     (
         "text.format",
-        lambda asked: (
-            _format(asked).type == "json_object" or (_format(asked).type == "json_schema" and not _schema(asked))
-        ),
+        lambda body: _format(body).type == "json_object" or (_format(body).type == "json_schema" and not _schema(body)),
         "an answer is text with citations, or JSON of a schema; send `text`, or `json_schema` with its schema",
     ),
 )
 
 
-def _format(asked: ResponseAsked) -> TextFormat:
-    return (asked.text and asked.text.format) or TextFormat()
+def _format(body: ResponseAsked) -> TextFormat:
+    return (body.text and body.text.format) or TextFormat()
 
 
-def _schema(asked: ResponseAsked) -> Given | None:
-    return _format(asked).schema if _format(asked).type == "json_schema" else None
+def _schema(body: ResponseAsked) -> Given | None:
+    return _format(body).schema if _format(body).type == "json_schema" else None
 
 
-def check_parameters(asked: ResponseAsked) -> None:
-    """Raises Problem for the first field that asks for what cannot be done."""
+def check_parameters(body: ResponseAsked) -> None:
+    """Raises Problem for the first field that cannot be honoured."""
     for field, asks, why in RULES:
-        if asks(asked):
+        if asks(body):
             raise unsupported(field, why)
 
 
-async def question_of(request: web.Request, asked: ResponseAsked) -> tuple[ResponseAsked, QuestionAsked]:
-    """The request with its model, and the question it asks. Its run ends with its client unless it was to go on in the background,
-    or a key says that the client comes back.
+async def question_of(request: web.Request, body: ResponseAsked) -> tuple[ResponseAsked, QuestionAsked]:
+    """The request with its model, and its question. The run ends with the client unless it is a background run or has an
+    idempotency key.
 
     Raises Problem, Unavailable.
     """
     edge, caller = request.app[EDGE], request[CALLER]
     before: tuple[Turn, ...] = ()
     conversation: str | None = None
-    if asked.previous_response_id is not None:
-        model, before, conversation = await _conversation(edge, caller, asked.previous_response_id)
-        asked = replace(asked, model=asked.model or model)
-    if asked.model is None:
+    if body.previous_response_id is not None:
+        model, before, conversation = await _conversation(edge, caller, body.previous_response_id)
+        body = replace(body, model=body.model or model)
+    if body.model is None:
         raise Problem(400, "invalid", "model: is missing; name a profile, such as general")
-    await check_model(request, asked.model)
-    turns = [*before, *[turn async for turn in _turns(edge, caller, asked)]]
+    await check_model(request, body.model)
+    turns = [*before, *[turn async for turn in _turns(edge, caller, body)]]
     last = turns.pop() if turns else None
     if last is None or last.role != "user":
         raise Problem(400, "invalid", "input: has no question; end with a user message")
@@ -138,45 +136,45 @@ async def question_of(request: web.Request, asked: ResponseAsked) -> tuple[Respo
     except Invalid as wrong:
         raise Invalid(wrong.code, f"input: {wrong}") from None
     key = idempotency_key(request)
-    priority = asked.priority or ("batch" if asked.service_tier == "flex" else "interactive")
+    priority = body.priority or ("batch" if body.service_tier == "flex" else "interactive")
     question = QuestionAsked(
         question=last.content,
-        conversation_history=_shortened(turns, edge.settings.max_body_bytes, truncate=asked.truncation != "disabled"),
-        profile=asked.model,
-        style=asked.style,
-        language=asked.language,
-        release=asked.release,
-        voice=asked.voice,
+        conversation_history=_shortened(turns, edge.settings.max_body_bytes, truncate=body.truncation != "disabled"),
+        profile=body.model,
+        style=body.style,
+        language=body.language,
+        release=body.release,
+        voice=body.voice,
         priority=priority,
-        filter=asked.filter,
-        constraints=_constraints(asked),
-        on_disconnect="continue" if asked.background or key else "cancel",
-        deadline_s=asked.deadline_s,
+        filter=body.filter,
+        constraints=_constraints(body),
+        on_disconnect="continue" if body.background or key else "cancel",
+        deadline_s=body.deadline_s,
         idempotency_key=key,
         conversation=conversation,
     )
-    return asked, question
+    return body, question
 
 
-def _constraints(asked: ResponseAsked) -> Constraints:
+def _constraints(body: ResponseAsked) -> Constraints:
     """Raises Problem."""
-    schema = _schema(asked)
+    schema = _schema(body)
     if schema is not None and (wrong := problem_of(schema)):
         raise Problem(400, "invalid", f"text.format.schema: {wrong}")
     return Constraints(
-        max_tokens=min(asked.max_output_tokens, MOST_TOKENS) if asked.max_output_tokens else None,
+        max_tokens=min(body.max_output_tokens, MOST_TOKENS) if body.max_output_tokens else None,
         response_schema=schema or msgspec.UNSET,
     )
 
 
-def said_in(record: RunRecord, kept: Kept) -> str:
-    """The text that a run's client was shown."""
+def text_of(record: RunRecord, kept: Kept) -> str:
+    """The text that the client received."""
     return record.answer + markdown(within(record.passages, record.answer, kept.asked.max_output_tokens))
 
 
-def items_of(asked: ResponseAsked) -> tuple[InputItem, ...]:
+def items_of(body: ResponseAsked) -> tuple[InputItem, ...]:
     """The input as items."""
-    return (InputItem(role="user", content=asked.input),) if isinstance(asked.input, str) else asked.input
+    return (InputItem(role="user", content=body.input),) if isinstance(body.input, str) else body.input
 
 
 async def _conversation(edge: Edge, caller: Caller, name: str) -> tuple[str | None, tuple[Turn, ...], str]:
@@ -189,23 +187,23 @@ async def _conversation(edge: Edge, caller: Caller, name: str) -> tuple[str | No
     except Problem as problem:
         raise Problem(400, "previous_response_not_found", f"previous_response_id: {problem.detail}") from None
     record = await edge.runs.record(run_id)
-    found = await edge.runs.beside([key_of(QuestionAsked, run_id).subject])
-    if record is None or record.status == "running" or not found:
+    questions = await edge.runs.beside([key_of(QuestionAsked, run_id).subject])
+    if record is None or record.status == "running" or not questions:
         raise Problem(400, "invalid", f"previous_response_id: {name} has not ended yet; ask again when it has")
-    question = found[0].message
+    question = questions[0].message
     assert isinstance(question, QuestionAsked), "what could be read once can be read again"
-    answer = Turn(role="assistant", content=said_in(record, kept)[:TURN_CHARS])
+    answer = Turn(role="assistant", content=text_of(record, kept)[:TURN_CHARS])
     turns = (*question.conversation_history, Turn(role="user", content=question.question), answer)
     return kept.asked.model, turns, record.conversation
 
 
-async def _turns(edge: Edge, caller: Caller, asked: ResponseAsked) -> AsyncIterator[Turn]:
-    """The turns of the input; what systems and developers say has no effect. Raises Problem, Unavailable.
+async def _turns(edge: Edge, caller: Caller, body: ResponseAsked) -> AsyncIterator[Turn]:
+    """The turns of the input; messages of systems and developers have no effect. Raises Problem, Unavailable.
 
     Of more than a question takes, the first are left out before they are looked up.
     """
-    items = [(n, item) for n, item in enumerate(items_of(asked)) if _is_turn(n, item)]
-    if asked.truncation == "disabled" and len(items) > TURNS + 1:
+    items = [(n, item) for n, item in enumerate(items_of(body)) if _is_turn(n, item)]
+    if body.truncation == "disabled" and len(items) > TURNS + 1:
         raise _too_long()
     for n, item in items[-TURNS - 1 :]:
         if item.role in ("user", "assistant"):
@@ -215,7 +213,7 @@ async def _turns(edge: Edge, caller: Caller, asked: ResponseAsked) -> AsyncItera
 
 
 def _is_turn(n: int, item: InputItem) -> bool:
-    """Whether the item is part of the conversation. Raises Problem for one that cannot be read."""
+    """Whether the item is part of the conversation. Raises Problem for an unreadable item."""
     if item.type == "item_reference":
         return True
     if item.type == "reasoning":
@@ -236,7 +234,7 @@ async def _referred(edge: Edge, caller: Caller, field: str, name: str) -> str:
     except Problem as problem:
         raise Problem(400, "invalid", f"{field}: {problem.detail}") from None
     record = await edge.runs.record(run_id)
-    return said_in(record, kept) if record is not None else ""
+    return text_of(record, kept) if record is not None else ""
 
 
 def _shortened(turns: list[Turn], most_bytes: int, *, truncate: bool) -> tuple[Turn, ...]:

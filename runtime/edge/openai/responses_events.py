@@ -1,9 +1,9 @@
-"""The events of a response's stream, each with its number: a pure function of what the run said, so that whoever resumes gets the
-same bytes under the same numbers.
+"""The events of a response's stream, each with its number: a pure function of the run's events, so that a client that resumes gets
+the same bytes under the same numbers.
 
 created · in_progress · output_item.added · content_part.added · output_text.delta, a token each · annotation.added · the four
-that are done, innermost first · completed, incomplete (which a withdrawn, a cut and a cancelled one are) or failed. Where an
-object was asked for and there is none, refusal.delta and refusal.done stand for those of output_text.
+that are done, innermost first · completed, incomplete (which a withdrawn, a cut and a cancelled one are) or failed. If the
+client wants an object and there is none, refusal.delta and refusal.done replace those of output_text.
 """
 
 from collections.abc import Iterator
@@ -63,7 +63,7 @@ class OutputItemDone(ResponseEvent, frozen=True, kw_only=True, tag="response.out
 
 
 class OfText(ResponseEvent, frozen=True, kw_only=True):
-    """Base of what happens to the text."""
+    """Base of the events of the text."""
 
     item_id: str
     output_index: Literal[0] = 0
@@ -109,7 +109,7 @@ class StreamError(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ResponseErrored(ResponseEvent, frozen=True, kw_only=True, tag="error"):
-    """An error, as Open Responses tells it (`error`) and as OpenAI does (the other fields)."""
+    """An error, in the form of Open Responses (`error`) and of OpenAI (the other fields)."""
 
     error: StreamError
     code: str
@@ -144,19 +144,19 @@ _encode = msgspec.json.Encoder().encode
 
 
 class ResponseEvents:
-    """The events of one response, to be asked for in the order of its methods. Numbers up to `after` are counted, and left out."""
+    """The events of one response, in the order of the methods. Events up to number `after` are counted but left out."""
 
     def __init__(self, begun: Response, item_id: str, after: int = -1) -> None:
         self.begun = begun
         self.item_id = item_id
         self.after = after
-        self._shown: list[str] = []
+        self._tokens: list[str] = []
         self._refuses = False
         self._number = 0
 
     @property
     def text(self) -> str:
-        return "".join(self._shown)
+        return "".join(self._tokens)
 
     def begin(self) -> Iterator[bytes]:
         for event in (ResponseCreated, ResponseInProgress):
@@ -175,16 +175,16 @@ class ResponseEvents:
         """The stream ends before the response does: read on from the last number."""
         yield self._written(self._error("server_error", problem.code, problem.detail))
 
-    def _delta(self, piece: str) -> Iterator[ResponseEvent]:
-        if not self._shown:
-            self._refuses = is_refusal(piece, shaped=self.begun.text.format.type == "json_schema")
+    def _delta(self, token: str) -> Iterator[ResponseEvent]:
+        if not self._tokens:
+            self._refuses = is_refusal(token, shaped=self.begun.text.format.type == "json_schema")
             item = OutputMessage(id=self.item_id, status="in_progress")
             part = Refusal() if self._refuses else OutputText()
             yield OutputItemAdded(sequence_number=self._number, item=item)
             yield ContentPartAdded(sequence_number=self._number, item_id=self.item_id, part=part)
-        self._shown.append(piece)
+        self._tokens.append(token)
         delta = RefusalDelta if self._refuses else OutputTextDelta
-        yield delta(sequence_number=self._number, item_id=self.item_id, delta=piece)
+        yield delta(sequence_number=self._number, item_id=self.item_id, delta=token)
 
     def _closing(self, final: Response, part: OutputPart) -> Iterator[ResponseEvent]:
         if final.status == "failed":  # what it had begun stays as it is
@@ -192,7 +192,7 @@ class ResponseEvents:
             yield self._error("server_error", final.error.code, final.error.message)
             yield ResponseFailed(sequence_number=self._number, response=final)
             return
-        if self._shown:
+        if self._tokens:
             if isinstance(part, Refusal):
                 yield RefusalDone(sequence_number=self._number, item_id=self.item_id, refusal=part.refusal)
             else:

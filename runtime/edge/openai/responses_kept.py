@@ -1,7 +1,7 @@
-"""What is kept of a response beside its run: the request, as `gw.response.<run_id>.main` in the journal.
+"""The stored request of a response, `gw.response.<run_id>.main` in the journal.
 
-A response is there for the caller of its run while that record is and no `gw.response.<run_id>.deleted` stands beside it: one
-that was not to be stored has none. Its answer is the run's own record.
+A response exists for the caller of its run while it has that record and no `gw.response.<run_id>.deleted`. A response that is not
+to be stored has none. Its answer is the run's own record.
 """
 
 import re
@@ -44,7 +44,7 @@ def item_id(run_id: str) -> str:
 
 
 async def keep(runs: Runs, run_id: str, kept: Kept) -> Kept:
-    """Keep it, once; what was kept before stays. Raises Unavailable."""
+    """Store the request once; an earlier one stays. Raises Unavailable."""
     if await runs.put_beside(Key(RESPONSE, run_id), _encode(kept)):
         return kept
     return _decode((await runs.beside([Key(RESPONSE, run_id).subject]))[0].data)
@@ -62,13 +62,13 @@ async def kept_of(
         await edge.check_theirs(caller, run_id)
     except NoSuchRun:
         raise _none(name, of) from None
-    found = {record.key.lane: record for record in await edge.runs.beside([f"gw.{RESPONSE}.{run_id}.*"])}
-    if MAIN not in found or DELETED in found:
+    records = {record.key.lane: record for record in await edge.runs.beside([f"gw.{RESPONSE}.{run_id}.*"])}
+    if MAIN not in records or DELETED in records:
         raise _none(name, of)
     try:
-        return run_id, _decode(found[MAIN].data)
+        return run_id, _decode(records[MAIN].data)
     except UNREADABLE as error:  # damaged, or of a version with other parameters
-        set_aside("response", found[MAIN].key.subject, error)
+        set_aside("response", records[MAIN].key.subject, error)
         raise _none(name, of) from None
 
 
@@ -78,7 +78,7 @@ async def delete(runs: Runs, run_id: str) -> None:
 
 
 async def was_withdrawn(runs: Runs, run_id: str) -> bool:
-    """Whether the answer was taken back after sentences of it were shown. Raises Unavailable."""
+    """Whether the answer was withdrawn after the client had received sentences of it. Raises Unavailable."""
     settled = await runs.beside([key_of(AnswerSettled, run_id).subject])
     return any(isinstance(record.message, AnswerSettled) and record.message.retract for record in settled)
 

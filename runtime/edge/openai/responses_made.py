@@ -1,4 +1,4 @@
-"""A response as it stands, made of the kept request and the run's record: the same whenever, and wherever, it is looked at."""
+"""The current state of a response, computed from the stored request and the run's record, so any edge gives the same."""
 
 from collections.abc import Sequence
 
@@ -33,42 +33,42 @@ from runtime.edge.openai.responses_schemas import (
 )
 from runtime.edge.passages_markdown import markdown, within
 
-#: What the response's metadata say of its run, beside what the request gave.
+#: The names of the run's own entries in a response's metadata.
 OUTCOME, REASON = "groundwire_outcome", "groundwire_reason"
 
 
 def begun(run_id: str, kept: Kept) -> Response:
     """The response before its run has ended."""
-    asked = kept.asked
+    body = kept.asked
     return Response(
         id=response_id(run_id),
         created_at=kept.created_at,
         status="in_progress",
-        model=asked.model or "",
-        previous_response_id=asked.previous_response_id,
-        instructions=asked.instructions,
-        metadata=asked.metadata or {},
-        store=asked.store is not False,
-        background=bool(asked.background),
-        max_output_tokens=asked.max_output_tokens,
-        service_tier="flex" if asked.service_tier == "flex" else "default",
-        truncation=asked.truncation or "auto",
-        text=TextUsed(format=_format_of(asked)),
-        tool_choice="none" if asked.tool_choice == "none" else "auto",
-        parallel_tool_calls=asked.parallel_tool_calls is not False,
-        max_tool_calls=asked.max_tool_calls,
-        temperature=1.0 if asked.temperature is None else asked.temperature,
-        top_p=1.0 if asked.top_p is None else asked.top_p,
-        presence_penalty=asked.presence_penalty or 0.0,
-        frequency_penalty=asked.frequency_penalty or 0.0,
-        safety_identifier=asked.safety_identifier,
-        prompt_cache_key=asked.prompt_cache_key,
-        user=asked.user,
+        model=body.model or "",
+        previous_response_id=body.previous_response_id,
+        instructions=body.instructions,
+        metadata=body.metadata or {},
+        store=body.store is not False,
+        background=bool(body.background),
+        max_output_tokens=body.max_output_tokens,
+        service_tier="flex" if body.service_tier == "flex" else "default",
+        truncation=body.truncation or "auto",
+        text=TextUsed(format=_format_of(body)),
+        tool_choice="none" if body.tool_choice == "none" else "auto",
+        parallel_tool_calls=body.parallel_tool_calls is not False,
+        max_tool_calls=body.max_tool_calls,
+        temperature=1.0 if body.temperature is None else body.temperature,
+        top_p=1.0 if body.top_p is None else body.top_p,
+        presence_penalty=body.presence_penalty or 0.0,
+        frequency_penalty=body.frequency_penalty or 0.0,
+        safety_identifier=body.safety_identifier,
+        prompt_cache_key=body.prompt_cache_key,
+        user=body.user,
     )
 
 
-def _format_of(asked: ResponseAsked) -> FormatUsed:
-    given = asked.text.format if asked.text else None
+def _format_of(body: ResponseAsked) -> FormatUsed:
+    given = body.text.format if body.text else None
     if given is None or given.type != "json_schema":
         return FormatUsed()
     return FormatUsed(
@@ -81,7 +81,7 @@ def _format_of(asked: ResponseAsked) -> FormatUsed:
 
 
 def response_of(run_id: str, kept: Kept, record: RunRecord, base: str, *, withdrawn: bool) -> Response:
-    """The response now. `base`: where our own sources open. `withdrawn`: its answer was taken back after it was shown."""
+    """The response now. `base`: the address of our own sources. `withdrawn`: the answer was withdrawn after its release."""
     response = begun(run_id, kept)
     if record.outcome is None:
         return response
@@ -89,7 +89,7 @@ def response_of(run_id: str, kept: Kept, record: RunRecord, base: str, *, withdr
     quoted = within(passages, record.answer, response.max_output_tokens)
     text = record.answer + markdown(quoted)
     sent = tokens_in(text)
-    said = {OUTCOME: record.outcome} | ({REASON: record.reason} if record.reason else {})
+    metadata = {OUTCOME: record.outcome} | ({REASON: record.reason} if record.reason else {})
     response = replace(
         response,
         completed_at=int(record.finished_at or 0),
@@ -98,7 +98,7 @@ def response_of(run_id: str, kept: Kept, record: RunRecord, base: str, *, withdr
             output_tokens=sent,
             total_tokens=record.tokens_in + sent,
         ),
-        metadata=response.metadata | said,
+        metadata=response.metadata | metadata,
         references=() if withdrawn else opened_references(record.references, base),
         passages=passages,
         outcome=record.outcome,
@@ -132,7 +132,7 @@ def response_of(run_id: str, kept: Kept, record: RunRecord, base: str, *, withdr
 
 
 def _incomplete(record: RunRecord, withdrawn: bool) -> Incomplete | None:
-    """Why the answer is not whole; None for one that is."""
+    """Why the answer is incomplete; None for a complete answer."""
     if record.outcome == "cancelled":
         return "cancelled"
     if withdrawn:
@@ -141,7 +141,7 @@ def _incomplete(record: RunRecord, withdrawn: bool) -> Incomplete | None:
 
 
 def part_of(text: str, quoted: Sequence[NearPassage], response: Response, base: str) -> OutputPart:
-    """A text that the run's client was shown, as its answer or in place of one. `quoted`: the passages that it ends with."""
+    """The text that the client received, as an answer or in place of one. `quoted`: the passages at its end."""
     if is_refusal(text, shaped=response.text.format.type == "json_schema"):
         return Refusal(refusal=text)
     return OutputText(text=text, annotations=_annotations_of(text, quoted, response, base))
@@ -152,10 +152,9 @@ def _annotations_of(
 ) -> tuple[ResponseCitation, ...]:
     """Each marker of a text; of the closest passages, each passage."""
     quoted_at = len(text) - len(markdown(quoted))
-    places = (*cited(text, response.references, base), *cited_passages(quoted_at, quoted, base))
+    spans = (*cited(text, response.references, base), *cited_passages(quoted_at, quoted, base))
     return tuple(
-        ResponseCitation(start_index=place.start, end_index=place.end, url=place.url, title=place.title)
-        for place in places
+        ResponseCitation(start_index=span.start, end_index=span.end, url=span.url, title=span.title) for span in spans
     )
 
 

@@ -1,4 +1,4 @@
-"""What a client of /v1/responses sends and is sent: OpenAI's Responses API, as Open Responses describes it (openresponses.org).
+"""The requests and responses of /v1/responses: OpenAI's Responses API, as Open Responses describes it (openresponses.org).
 
 The last seven fields of the request, and `references`, `passages` and `outcome` of the response, are Groundwire's own. The
 events of its stream stand in `responses_events`.
@@ -83,7 +83,7 @@ MetadataValue = Annotated[str, Meta(max_length=512)]
 
 
 class ResponseAsked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The body of `POST /v1/responses`. `model` names a profile; docs/http.md says what becomes of each parameter."""
+    """The body of `POST /v1/responses`. `model` names a profile; docs/http.md describes the effect of each parameter."""
 
     input: str | tuple[InputItem, ...]
     model: str | None = None
@@ -152,7 +152,7 @@ class OutputText(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", ta
 
 
 class Refusal(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="refusal"):
-    """What is said in place of an answer where a `json_schema` was asked for."""
+    """The text in place of an answer that was to fit a `json_schema`."""
 
     refusal: str = ""
 
@@ -241,7 +241,7 @@ class TextUsed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Response(msgspec.Struct, frozen=True, kw_only=True):
-    """A response; `references` or `passages`, and `outcome`, are Groundwire's own and stand there once it has ended."""
+    """A response; `references` or `passages`, and `outcome`, are Groundwire's own, present once it has ended."""
 
     id: str
     created_at: int

@@ -1,6 +1,6 @@
-"""/api/chat: what the AI SDK's `useChat` asks by default; come back to an answer under way, or stop it.
+"""/api/chat: the default address of the AI SDK's `useChat`; resume the stream of an answer, or stop it.
 
-A chat belongs to who asks: another key's chat of the same id is another one.
+A chat belongs to its caller: the same id of another key is another chat.
 """
 
 import re
@@ -23,7 +23,7 @@ from runtime.edge.state import EDGE, Edge
 from runtime.edge.ui_stream import schemas as ui
 from runtime.edge.ui_stream.stream import UI_HEADERS, UiForm
 
-#: The messages that the SDK sends again carry their sources and passages: how much larger than other bodies one may be.
+#: How many times the usual size a body may have: the SDK sends all messages again, with sources and passages.
 BODY_TIMES = 16
 #: More events than a run has.
 ALL_EVENTS = 1_000_000_000
@@ -48,26 +48,26 @@ STREAM = (
     errors=TEXT_ERRORS,
     body_times=BODY_TIMES,
 )
-async def send(request: web.Request, asked: ui.UiChatAsked) -> web.StreamResponse:
+async def send(request: web.Request, body: ui.UiChatAsked) -> web.StreamResponse:
     """Ask as the AI SDK's useChat: the last message is the question, those before it are its history."""
     edge, caller = request.app[EDGE], request[CALLER]
-    async with edge.submit(caller, keyed(request, question_of(asked)), "ui") as reader:
-        if asked.resume:
-            await edge.runs.add_to_chat(reader.run_id, asked.id, caller.access)
-        return await ui_stream(request, reader, resumes=asked.resume)
+    async with edge.submit(caller, keyed(request, question_of(body)), "ui") as reader:
+        if body.resume:
+            await edge.runs.add_to_chat(reader.run_id, body.id, caller.access)
+        return await ui_stream(request, reader, resumes=body.resume)
 
 
 @Route(
     "GET",
     "/api/chat/{chat_id}/stream",
-    {200: Reply(STREAM, events=ui.CHUNKS), 204: Reply("Nothing of this chat is under way.")},
+    {200: Reply(STREAM, events=ui.CHUNKS), 204: Reply("This chat has no current run.")},
     "read",
     problems=(503,),
     parameters=(CHAT_ID,),
     errors=TEXT_ERRORS,
 )
 async def resume(request: web.Request) -> web.StreamResponse:
-    """Join what is under way in a chat that was asked with `resume`, from its first chunk."""
+    """Join the current run of a chat with `resume`, from its first chunk."""
     return await join(request, ended=False)
 
 
@@ -81,7 +81,7 @@ async def resume(request: web.Request) -> web.StreamResponse:
     errors=TEXT_ERRORS,
 )
 async def latest(request: web.Request) -> web.StreamResponse:
-    """Join the latest run of a chat that was asked with `resume`, also when it ended while its client was away."""
+    """Join the latest run of a chat with `resume`, also if it ended while the client was away."""
     return await join(request, ended=True)
 
 
@@ -116,7 +116,7 @@ async def ui_stream(request: web.Request, reader: Reader, *, resumes: bool) -> w
     errors=TEXT_ERRORS,
 )
 async def stop(request: web.Request) -> web.Response:
-    """Cancel the latest run of a chat that was asked with `resume`."""
+    """Cancel the latest run of a chat with `resume`."""
     edge = request.app[EDGE]
     run_id = await latest_run(edge, request[CALLER], chat_id_of(request))
     try:
@@ -127,7 +127,7 @@ async def stop(request: web.Request) -> web.Response:
 
 
 async def latest_run(edge: Edge, caller: Caller, chat_id: str) -> str | None:
-    """The latest run of the caller's chat; None when there is none of theirs. Raises Unavailable."""
+    """The latest run of the caller's chat; None if there is none. Raises Unavailable."""
     run_id = await edge.runs.latest_of_chat(chat_id, caller.access)
     if run_id is None:
         return None
@@ -148,9 +148,9 @@ def chat_id_of(request: web.Request) -> str:
     return chat_id
 
 
-def question_of(asked: ui.UiChatAsked) -> QuestionAsked:
+def question_of(body: ui.UiChatAsked) -> QuestionAsked:
     """The last user message as the question, the messages before it as its history. Raises Problem."""
-    messages = kept(asked)
+    messages = messages_before_answer(body)
     if not messages or messages[-1].role != "user":
         raise Problem(422, "no_question", "messages: the last one is not the user's; end with what the person asks")
     last = messages[-1]
@@ -161,29 +161,29 @@ def question_of(asked: ui.UiChatAsked) -> QuestionAsked:
     return QuestionAsked(
         question=last.text,
         conversation_history=history_of(turns),
-        profile=asked.profile,
-        style=asked.style,
-        language=asked.language,
-        contexts=asked.contexts,
-        filter=asked.filter,
-        constraints=asked.constraints,
-        release=asked.release,
-        voice=asked.voice,
-        priority=asked.priority,
-        events=asked.events,
-        on_disconnect="continue" if asked.resume else "cancel",
-        deadline_s=asked.deadline_s,
-        idempotency_key=asked.idempotency_key,
+        profile=body.profile,
+        style=body.style,
+        language=body.language,
+        contexts=body.contexts,
+        filter=body.filter,
+        constraints=body.constraints,
+        release=body.release,
+        voice=body.voice,
+        priority=body.priority,
+        events=body.events,
+        on_disconnect="continue" if body.resume else "cancel",
+        deadline_s=body.deadline_s,
+        idempotency_key=body.idempotency_key,
     )
 
 
-def kept(asked: ui.UiChatAsked) -> tuple[ui.UiMessage, ...]:
-    """The messages up to the question; an answer that is to be made anew is not one of them."""
-    if asked.trigger == "regenerate-message":
-        for at, message in enumerate(asked.messages):
-            if message.id == asked.message_id and message.role == "assistant":
-                return asked.messages[:at]
-    return asked.messages
+def messages_before_answer(body: ui.UiChatAsked) -> tuple[ui.UiMessage, ...]:
+    """The messages up to the question, without an answer that is to be replaced."""
+    if body.trigger == "regenerate-message":
+        for at, message in enumerate(body.messages):
+            if message.id == body.message_id and message.role == "assistant":
+                return body.messages[:at]
+    return body.messages
 
 
 def routes(edge: Edge) -> list[Route]:

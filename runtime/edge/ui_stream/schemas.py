@@ -27,7 +27,7 @@ class UiPart(msgspec.Struct, frozen=True):
 
 
 class UiMessage(msgspec.Struct, frozen=True):
-    """A message; those of role system are ignored, since the profile says how to answer."""
+    """A message; those of role system are ignored, since the profile decides how to answer."""
 
     role: Literal["system", "user", "assistant"]
     parts: tuple[UiPart, ...]
@@ -205,7 +205,7 @@ type UiFinished = Literal["stop", "length", "content-filter"]
 
 
 class UiFinish(UiChunk, frozen=True, kw_only=True, tag="finish"):
-    """`content-filter`: the final check withdrew the answer. `length`: it ends where it was told to."""
+    """`content-filter`: the final check withdrew the answer. `length`: it ends at the limit."""
 
     finish_reason: UiFinished
     message_metadata: UiMetadata

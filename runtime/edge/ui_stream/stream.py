@@ -1,6 +1,6 @@
-"""One run as the AI SDK's UI message stream: a message of text, sources and data parts, written while it is made.
+"""One run as the AI SDK's UI message stream: a message of text, sources and data parts.
 
-Whoever joins a run gets its stream from the beginning, under the same message id: the SDK puts it in place of what it has.
+A client that joins a run gets its stream from the beginning, under the same message id: the SDK replaces the message it has.
 """
 
 import mimetypes
@@ -21,9 +21,9 @@ from runtime.edge.state import EDGE
 from runtime.edge.ui_stream import schemas as ui
 from runtime.source_links import absolute, is_web, source_path
 
-#: By which the SDK, and whoever stands between, tells this stream from others.
+#: The SDK and proxies recognise the stream by this header.
 UI_HEADERS = {"x-vercel-ai-ui-message-stream": "v1"}
-#: The ids of the message's two texts: the answer, and why it was taken back.
+#: The ids of the message's two texts: the answer, and the reason of its withdrawal.
 ANSWER, WITHDRAWAL = "answer", "withdrawal"
 
 _encode = msgspec.json.Encoder().encode
@@ -47,7 +47,7 @@ class UiForm(TextForm[bytes]):
         super().__init__(run_id)
         self.base = base_of(request)
         self._runs = request.app[EDGE].runs
-        self._shown = False
+        self._has_text = False
         self._withheld = 0
 
     def begin(self) -> Iterator[bytes]:
@@ -56,8 +56,8 @@ class UiForm(TextForm[bytes]):
         yield _written(ui.UiStartStep())
 
     def text(self, number: int, tokens: list[str]) -> Iterator[bytes]:
-        if not self._shown:
-            self._shown = True
+        if not self._has_text:
+            self._has_text = True
             yield _written(ui.UiTextStart(id=ANSWER))
         yield _written(ui.UiTextDelta(id=ANSWER, delta="".join(tokens)))
 
@@ -88,15 +88,15 @@ class UiForm(TextForm[bytes]):
                 return ui.UiVerdict(id="verdict", data=event)
 
     def _end(self, metadata: ui.UiMetadata) -> Iterator[ui.UiChunk]:
-        """What follows the text of an answer, or takes it back."""
+        """The chunks after the text of an answer, or its withdrawal."""
         run = self.run
         sources = {each.n: each for each in cited(run.text, run.references, self.base)}
-        if self._shown:
+        if self._has_text:
             yield ui.UiTextEnd(id=ANSWER, citations=self._citations())
         for n, each in sorted(sources.items()):
-            place = ui.UiPlace(source_id=each.source_id, n=n, quote=each.quote)
+            origin = ui.UiPlace(source_id=each.source_id, n=n, quote=each.quote)
             yield ui.UiSourceUrl(
-                source_id=str(n), url=each.url, title=each.title, provider_metadata=ui.UiProvider(groundwire=place)
+                source_id=str(n), url=each.url, title=each.title, provider_metadata=ui.UiProvider(groundwire=origin)
             )
         yield from (_document(each) for each in run.references if not is_web(each.url))
         if run.withdrawn:
@@ -140,7 +140,7 @@ class UiForm(TextForm[bytes]):
         yield ui.UiPassages(id="passages", data=Passages(items=items))
 
     def _failed(self, problem: Problem) -> Iterator[ui.UiChunk]:
-        if self._shown:
+        if self._has_text:
             yield ui.UiTextEnd(id=ANSWER)
         if problem.code == "cancelled":
             yield ui.UiMessageMetadata(message_metadata=ui.UiMetadata(run_id=self.run.run_id, outcome="cancelled"))
@@ -151,7 +151,7 @@ class UiForm(TextForm[bytes]):
         yield ui.UiError(error_text=problem.detail)
 
     async def _metadata(self) -> ui.UiMetadata:
-        """What the run's record says of its end. Raises Unavailable."""
+        """The end of the run, from its record. Raises Unavailable."""
         record = await self._runs.record(self.run.run_id)
         metadata = ui.UiMetadata(run_id=self.run.run_id, withdrawn=bool(self.run.withdrawn))
         if record is None:
