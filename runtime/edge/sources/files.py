@@ -38,7 +38,7 @@ _TICKET = parameter("ticket", "query", "In place of a key: see `/v1/sources/{sou
     "/v1/sources/{source_id}/original",
     {
         200: Reply("The file, of whatever type it is.", "*/*"),
-        206: Reply("The range of it that was wanted for.", "*/*"),
+        206: Reply("The range of it that was asked for.", "*/*"),
         304: Reply("It is as it was."),
         416: Reply("The file has no such range."),
     },
@@ -98,8 +98,8 @@ async def _sent(request: web.Request, wanted: PieceAsked, timeout_s: float) -> w
     if any(each.value in ("*", first.version) for each in request.if_none_match or ()):
         return web.Response(status=304, headers=headers)
     start, end, status = 0, first.size, 200
-    if (wanted := _range(request)) is not None and request.headers.get(hdrs.IF_RANGE, tag) == tag:
-        start, end, _ = wanted.indices(first.size)
+    if (span := _range(request)) is not None and request.headers.get(hdrs.IF_RANGE, tag) == tag:
+        start, end, _ = span.indices(first.size)
         if start >= end:
             return web.Response(status=416, headers=headers | {"Content-Range": f"bytes */{first.size}"})
         status = 206

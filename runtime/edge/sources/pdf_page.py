@@ -51,7 +51,9 @@ async def add_page(
         add(main, "p", words.not_marked, class_="note")
     add(main, "h2", words.page_text)
     body = article_of(text)
-    MarkedBlocks(text, cited, words.columns, focus=view is None or not view.marks, depth=2).add_to(body, text.start, text.end)
+    MarkedBlocks(text, cited, words.columns, focus=view is None or not view.marks, depth=2).add_to(
+        body, text.start, text.end
+    )
     main.append(body)
 
 
