@@ -36,7 +36,7 @@ from bus.transport.envelope import Place, set_aside
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Failure, Invalid, Poison
 from bus.wire.messages import MAIN, Message, QuestionAsked, RunFinished, Settled, lane_of, words_asked
-from bus.wire.requests import parse_body, parse_question
+from bus.wire.requests import parse_question
 from bus.wire.subjects import POISON, BadId, Key, finished, is_canary, key_of
 from prompts.vocabulary import Reason, Unrun
 
@@ -218,11 +218,10 @@ class Handling:
         await self._write(delivery, outputs_of(actor, result), stage)
 
     async def _question(self, delivery: Delivery) -> QuestionAsked:
-        """The question, checked here unless an edge has checked it. Raises Invalid, Unavailable."""
+        """The question, checked here for every client: a header that names an edge can be forged. Raises Invalid, Unavailable."""
         if is_canary(delivery.key.run_id):
             await check_canary(self.journal, delivery.key.run_id)
-        body = unpack(delivery.raw.data)
-        return parse_body(body, QuestionAsked) if delivery.from_edge else parse_question(body)
+        return parse_question(unpack(delivery.raw.data))
 
     async def _groups(self, delivery: Delivery) -> Groups:
         """The groups of documents that the run may find. Raises Unavailable."""

@@ -36,6 +36,7 @@ from runtime.edge.state import EDGE, Edge
 from runtime.edge.timeouts import TIMEOUTS, Timeouts
 from runtime.settings import EdgeSettings
 
+
 def all_routes(edge: Edge) -> tuple[Route, ...]:
     """Every route, in the order of /openapi.json; of two that fit a path, the first serves it. Raises Unavailable.
 
