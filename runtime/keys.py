@@ -22,6 +22,7 @@ from typing import Literal, get_args
 import msgspec
 
 from bus.wire.subjects import BadId, check_id
+from index.durable import replace_file
 
 #: What a key may do; `admin` may do everything, with the runs of all.
 Scope = Literal["ask", "search", "read", "admin"]
@@ -183,18 +184,7 @@ class KeyFile:
             os.close(lock)
 
     def _write(self, keys: Keys) -> None:
-        """Replace the file at once: a reader sees the one before or this one."""
-        made = self.path.with_name(f"{self.path.name}.{secrets.token_hex(4)}.new")
-        file = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        try:
-            with os.fdopen(file, "wb") as out:
-                out.write(msgspec.json.format(msgspec.json.encode(keys)) + b"\n")
-                out.flush()
-                os.fsync(out.fileno())
-            made.replace(self.path)
-        except BaseException:
-            made.unlink(missing_ok=True)
-            raise
+        replace_file(self.path, msgspec.json.format(msgspec.json.encode(keys)) + b"\n", mode=0o600)
 
     def _problem(self, error: Exception) -> KeysProblem:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from index.durable import replace_file
 from index.readers import Unreadable
 
 _MAX_LISTED = 1000
@@ -97,6 +98,4 @@ def now_skipped(earlier: Skipped, report: Report, looked_at: set[str] | None) ->
 
 
 def write_skipped(index: Path, skipped: Skipped) -> None:
-    fresh = index / f"{_FILE}.{os.getpid()}"
-    fresh.write_bytes(msgspec.json.format(msgspec.json.encode(skipped), indent=1))
-    fresh.rename(index / _FILE)
+    replace_file(index / _FILE, msgspec.json.format(msgspec.json.encode(skipped), indent=1), durable=False)

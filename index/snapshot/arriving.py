@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
+from index.durable import replace_file, sync
 from index.errors import IndexProblem
 from index.model import FORMAT
 from index.snapshot import snapshot
@@ -95,8 +96,8 @@ class Arriving:
     def finish(self, digest: str) -> None:
         """A wanted file has all its parts. Raises IndexProblem when it is not the file that was named."""
         path = self._folder / digest
+        sync(path)
         with path.open("rb") as file:
-            os.fsync(file.fileno())
             whole = hashlib.file_digest(file, "sha256").hexdigest() == digest
         if not whole:
             path.unlink()
@@ -116,9 +117,7 @@ class Arriving:
                     path.touch()
             self._publish(building)
             if skipped:
-                fresh = self._index / f"{_SKIPPED}.{os.getpid()}"
-                fresh.write_bytes(skipped)
-                fresh.rename(self._index / _SKIPPED)
+                replace_file(self._index / _SKIPPED, skipped, durable=False)
         except OSError as error:
             raise self._problem(error) from None
         shutil.rmtree(self._folder, ignore_errors=True)

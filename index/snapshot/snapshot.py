@@ -24,6 +24,7 @@ from typing import IO
 
 import msgspec
 
+from index.durable import replace_file, sync
 from index.embedders.embedder import EmbedderSpec
 from index.errors import IndexProblem
 from index.model import FORMAT
@@ -259,11 +260,7 @@ def discard(building: Path) -> None:
 
 
 def point_at(index: Path, snapshot: str) -> None:
-    pointer = index / f"current.{os.getpid()}"
-    pointer.write_text(snapshot + "\n", encoding="ascii")
-    sync(pointer)
-    pointer.rename(index / CURRENT)
-    sync(index)
+    replace_file(index / CURRENT, f"{snapshot}\n".encode("ascii"))
 
 
 def prune(index: Path, keep: int = KEEP) -> None:
@@ -320,12 +317,3 @@ def _digest(path: Path, older: Path | None, known: tuple[int, str] | None) -> tu
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def sync(path: Path) -> None:
-    """Have a file, or the names in a folder, on disk. Raises OSError."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -2,12 +2,14 @@
 
 import hashlib
 import os
+import shutil
 from pathlib import Path
 
 import msgspec
 
 from bus.wire.errors import Failure
 from bus.wire.subjects import EVENTS, RUNS
+from index.durable import sync
 from index.snapshot import snapshot
 
 FORMAT = 1
@@ -34,10 +36,8 @@ def copy(source: Path, target: Path) -> None:
     """Copy a file, readable by its owner alone, and have it on disk. Raises OSError."""
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with source.open("rb") as from_, open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as to:
-        while data := from_.read(1 << 20):
-            to.write(data)
-        to.flush()
-        os.fsync(to.fileno())
+        shutil.copyfileobj(from_, to)
+    sync(target)
 
 
 def copy_tree(source: Path, target: Path) -> None:
@@ -51,7 +51,7 @@ def sync_tree(path: Path) -> None:
     """Have a file, or a folder with all that is in it, on disk. Raises OSError."""
     for each in (path, *(path.rglob("*") if path.is_dir() else ())):
         if not each.is_symlink():
-            snapshot.sync(each)
+            sync(each)
 
 
 def digests(folder: Path) -> dict[str, tuple[int, str]]:

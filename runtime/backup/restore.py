@@ -1,4 +1,4 @@
-"""Put a backup back: into empty places, or with `force` in place of what is there, which stays until the new is whole."""
+"""Put a backup back: into empty places, or with `force` in place of other files, which stay until the new are whole."""
 
 import contextlib
 import fcntl
@@ -12,37 +12,41 @@ from bus.transport.stream_copies import CHUNK_BYTES, Description, put_back
 from bus.wire.errors import Failure, Unavailable
 from index.snapshot import snapshot
 from runtime.backup.contents import KEYS_FILE, PROFILES, BackupProblem, Contents, copy, copy_tree
-from runtime.backup.replacing import Replacing, settle
+from runtime.backup.replacing import Replacing, finish, remove
 from runtime.backup.save import SKIPPED
-from runtime.backup.unfinished import note_in
 from runtime.processes.listening import key_file
 from runtime.processes.nats_users import FILE as USERS_FILE
 from runtime.processes.private_files import open_private, private_folder
-from runtime.processes.state_folder import running, state_folder, take
+from runtime.processes.state_folder import RESTORE_NOTE, running, state_folder, take
 from runtime.processes.supervisor import Stack, StackRunning
 from runtime.settings import Settings
 
 JOURNAL = "jetstream"
+#: Where a nats-server of its own makes the new journal.
+SCRATCH = "restoring"
 
 
 async def restore(folder: Path, contents: Contents, settings: Settings, *, force: bool) -> list[Path]:
-    """Put a backup, checked by `read`, where the settings say; returns what it took the place of.
+    """Put a backup, checked by `read`, where the settings say; returns the places whose content it replaced.
 
-    Raises BackupProblem, IndexProblem, Unavailable, StackRunning; then everything is as it was.
+    Raises BackupProblem, IndexProblem, Unavailable, StackRunning.
     """
     index, state = Path(settings.index.dir), state_folder(settings)
     if running(state) is not None:
         raise BackupProblem(f"a stack runs over {index}; stop it first")
     try:
         with _alone(state), snapshot.writing(index):  # before anything goes: a build may be writing
-            settle(note_in(state))
+            finish(state / RESTORE_NOTE)
             there = _in_the_way(folder, settings)
             if there and not force:
                 raise BackupProblem(
                     f"{', '.join(map(str, there))} would be replaced; add --force if that is what you want"
                 )
-            with Replacing(note_in(state)) as new:
-                await _replace(folder, contents, settings, new)
+            try:
+                with Replacing(state / RESTORE_NOTE) as new:
+                    await _replace(folder, contents, settings, new)
+            finally:
+                remove(state / SCRATCH)
             return there
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
@@ -106,7 +110,8 @@ def _copy_state(source: Path, settings: Settings, new: Replacing) -> None:
 async def _make_journal(source: Path, streams: tuple[str, ...], settings: Settings, new: Replacing) -> None:
     """Through a nats-server of its own, which is gone afterwards."""
     state = state_folder(settings)
-    stack = Stack(settings, new.scratch(state / "restoring"), ())
+    remove(state / SCRATCH)
+    stack = Stack(settings, state / SCRATCH, ())
     await stack.start()
     try:
         client = await connect(stack.settings.bus, name="groundwire-restore")

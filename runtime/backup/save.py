@@ -1,7 +1,6 @@
 """Write a backup while everything serves: a held snapshot's files, the streams as nats-server gives them, keys and settings."""
 
 import asyncio
-import os
 import time
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import msgspec
 from bus.journal.journal import Journal
 from bus.transport.stream_copies import take
 from bus.wire.subjects import EVENTS, RUNS
+from index.durable import replace_file, sync
 from index.snapshot import snapshot
 from runtime.backup.contents import (
     FORMAT,
@@ -25,7 +25,7 @@ from runtime.backup.contents import (
 )
 from runtime.processes.listening import key_file
 from runtime.processes.nats_users import FILE as USERS_FILE
-from runtime.processes.private_files import open_private, private_folder, write_private
+from runtime.processes.private_files import open_private, private_folder
 from runtime.processes.state_folder import state_folder
 from runtime.settings import Settings, config_file
 
@@ -61,7 +61,7 @@ def _save_files(folder: Path, settings: Settings, config: Path | None, streams: 
         streams=streams,
         files=digests(folder),
     )
-    write_private(folder / LIST, msgspec.json.format(msgspec.json.encode(contents), indent=1))
+    replace_file(folder / LIST, msgspec.json.format(msgspec.json.encode(contents), indent=1), mode=0o600)
     return contents
 
 
@@ -89,12 +89,11 @@ async def _save_journal(journal: Journal, target: Path) -> tuple[str, ...]:
     for stream in (EVENTS, RUNS):
         with open_private(target / f"{stream}.stream") as file:
             description = await take(journal.client, stream, file.write)
-            file.flush()
-            os.fsync(file.fileno())
+        sync(target / f"{stream}.stream")
         if description is None:
             (target / f"{stream}.stream").unlink()
             continue
-        write_private(target / f"{stream}.json", msgspec.json.encode(description))
+        replace_file(target / f"{stream}.json", msgspec.json.encode(description), mode=0o600)
         taken.append(stream)
     return tuple(taken)
 

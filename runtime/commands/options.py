@@ -1,5 +1,6 @@
 """The options that subcommands share, with their checks: settings, index folder, profile; errors become one line."""
 
+import contextlib
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,12 +12,12 @@ import click
 import msgspec
 
 from bus.transport.security import without_user
-from bus.wire.errors import Failure
+from bus.wire.errors import Failure, Unavailable
 from index.errors import IndexProblem
 from index.groups import Groups
-from runtime.backup.unfinished import settled
 from runtime.measure.lines import BadLine
 from runtime.processes.actor_groups import actor_processes
+from runtime.processes.state_folder import RESTORE_NOTE, state_folder
 from runtime.settings import Settings, SettingsError, load
 from runtime.terminal import one_line, say
 
@@ -111,7 +112,7 @@ def read_settings(
         raise click.UsageError(str(error)) from None
     if index is not None:
         settings = over_index(settings, index)
-    _undo_restore(settings)
+    _finish_restore(settings)
     if settings.profiles and not Path(settings.profiles).is_dir():
         raise click.UsageError(f"profiles: there is no folder {settings.profiles}")
     if host is not None:
@@ -121,13 +122,19 @@ def read_settings(
     return settings
 
 
-def _undo_restore(settings: Settings) -> None:
+def _finish_restore(settings: Settings) -> None:
     """Raises click.ClickException."""
-    try:
-        if done := settled(settings):
-            say(f"a restore that was killed was {done}", err=True)
-    except Failure as problem:
-        raise click.ClickException(one_line(str(problem))) from None
+    with contextlib.suppress(Unavailable, OSError):  # reported where the state is needed
+        state = state_folder(settings)
+        if not (state / RESTORE_NOTE).exists():
+            return
+        from runtime.backup.replacing import finish_killed
+
+        try:
+            if finish_killed(state):
+                say("a restore that was killed is finished now", err=True)
+        except Failure as problem:
+            raise click.ClickException(one_line(str(problem))) from None
 
 
 def over_index(settings: Settings, index: "Place") -> Settings:

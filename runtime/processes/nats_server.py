@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bus.transport.users import ACCOUNT
+from index.durable import replace_file
 from runtime.processes.nats_config import config
-from runtime.processes.private_files import private_folder, write_private
+from runtime.processes.private_files import private_folder
 
 
 class NoServer(Exception):
@@ -38,7 +39,7 @@ def write_config(
     private_folder(folder)
     path = folder / "nats.conf"
     text = config(folder, host=host, port=port, sync_always=sync_always, passwords=passwords)
-    write_private(path, text.encode("utf-8", "surrogateescape"))
+    replace_file(path, text.encode("utf-8", "surrogateescape"), mode=0o600, durable=False)
     if passwords is not None:
         _move_streams(folder)
     return path

@@ -15,7 +15,7 @@ import msgspec
 from bus.transport.security import servers, without_user
 from bus.transport.settings import BusSettings
 from bus.transport.users import OPERATOR, USERS
-from runtime.processes.private_files import write_private
+from index.durable import replace_file
 from runtime.settings import Settings
 
 FILE = "nats-users.json"
@@ -55,7 +55,7 @@ def make(folder: Path, url: str) -> Credentials:
     known: Mapping[str, str] = kept.passwords if (kept := read(folder)) is not None else {}
     passwords = {user.name: known.get(user.name) or secrets.token_hex(24) for user in USERS}
     made = Credentials(url=url, passwords=passwords)
-    write_private(folder / FILE, msgspec.json.format(msgspec.json.encode(made)))
+    replace_file(folder / FILE, msgspec.json.format(msgspec.json.encode(made)), mode=0o600, durable=False)
     return made
 
 

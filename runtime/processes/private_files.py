@@ -16,11 +16,3 @@ def open_private(path: Path, *, append: bool = False) -> IO[bytes]:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | (os.O_APPEND if append else os.O_TRUNC), 0o600)
     os.fchmod(descriptor, 0o600)
     return os.fdopen(descriptor, "ab" if append else "wb")
-
-
-def write_private(path: Path, data: bytes) -> None:
-    """Replace the file as a whole, so that nobody reads half of it. Raises OSError."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    with open_private(beside) as file:
-        file.write(data)
-    beside.replace(path)

@@ -12,6 +12,8 @@ from bus.transport.security import without_user
 from bus.wire.errors import Unavailable
 from runtime.settings import Settings
 
+#: In the state folder while restored files move in.
+RESTORE_NOTE = "restore.json"
 #: Bytes of an index's name in that of its state folder; names of folders end at 255.
 LONGEST_NAME = 200
 

@@ -25,10 +25,11 @@ from bus.transport.health import health_of
 from bus.transport.settings import BusSettings
 from bus.transport.users import OPERATOR
 from bus.wire.errors import Unavailable
+from index.durable import replace_file
 from runtime.processes import nats_server, nats_users
 from runtime.processes.actor_groups import actor_processes
 from runtime.processes.disk_errors import DiskErrors, has_room
-from runtime.processes.private_files import open_private, private_folder, write_private
+from runtime.processes.private_files import open_private, private_folder
 from runtime.processes.roles import CANNOT_START, Role
 from runtime.processes.state_folder import Address, take
 from runtime.settings import Settings, child_environ
@@ -147,7 +148,7 @@ class Stack:
                 self._tasks.start(role, _with_bus(self.settings, users.bus(self.settings.bus, role)))
         port = self.settings.edge.port if "edge" in self.roles else None
         address = Address(nats_url=self.settings.bus.url, edge_port=port)
-        write_private(self.folder / "stack.json", msgspec.json.encode(address))
+        replace_file(self.folder / "stack.json", msgspec.json.encode(address), mode=0o600, durable=False)
 
     async def ready(self, *, patience_s: float = 120.0) -> None:
         """Wait until every process reports ready, however long a model takes to load.
@@ -285,7 +286,7 @@ class Stack:
         """Write down which process nats-server is, for the stack after this one."""
         with contextlib.suppress(psutil.Error, OSError):  # it died at once, or it cannot be written down
             noted = NatsProcess(pid=pid, started=_started(psutil.Process(pid)), command=tuple(command))
-            write_private(self.folder / "nats.pid", msgspec.json.encode(noted))
+            replace_file(self.folder / "nats.pid", msgspec.json.encode(noted), mode=0o600, durable=False)
 
     def _end_orphan(self) -> None:
         """Stop a nats-server that a killed supervisor left behind; we hold the lock, so no other stack uses it.

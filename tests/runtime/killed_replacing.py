@@ -1,4 +1,4 @@
-"""Replace some files and be killed at each step of it, and at some step of undoing that.
+"""Replace some files and be killed at each step of it, and at some step of finishing it.
 
     python -m tests.runtime.killed_replacing FOLDER
 
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from runtime.backup.replacing import Replacing, settle
+from runtime.backup.replacing import NEW, Replacing, finish
 
 #: Python's audit events for changes of a folder.
 STEPS = {"os.rename", "os.link", "os.remove", "os.rmdir", "os.mkdir"}
@@ -54,7 +54,6 @@ def laid_out(folder: Path) -> None:
 
 def replaced(folder: Path) -> None:
     with Replacing(folder / "restore.json") as new:
-        new.scratch(folder / "restoring").mkdir()
         new.beside(folder / "keys.json").write_text("new")
         for name in ("jetstream", "profiles"):
             made = new.beside(folder / name)
@@ -68,7 +67,9 @@ def replaced(folder: Path) -> None:
 
 
 def there(folder: Path) -> dict[str, str]:
-    return {str(path.relative_to(folder)): path.read_text() for path in sorted(folder.rglob("*")) if path.is_file()}
+    """The text of each file, without those that the next restore removes."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and NEW not in str(path))
+    return {str(path.relative_to(folder)): path.read_text() for path in files if not path.name.startswith(".")}
 
 
 def main(folder: Path) -> None:
@@ -78,8 +79,8 @@ def main(folder: Path) -> None:
         laid_out(folder)
         killed = dies(at, lambda: replaced(folder))
         kept = (folder / "keys.json").read_text() in ("old", "new")
-        dies(at * 5 % 23, lambda: settle(folder / "restore.json"))
-        settle(folder / "restore.json")
+        dies(at * 5 % 23, lambda: finish(folder / "restore.json"))
+        finish(folder / "restore.json")
         found.append([kept, there(folder)])
         if not killed:
             break

@@ -15,7 +15,7 @@ from bus.transport.settings import BusSettings
 from bus.wire.messages import QuestionAsked
 from index.snapshot import snapshot
 from runtime.backup.contents import FORMAT, LIST, BackupProblem, Contents, digests, read
-from runtime.backup.replacing import NEW, OLD, Replacing
+from runtime.backup.replacing import NEW, Replacing
 from runtime.processes.stack import stack_for
 from runtime.settings import IndexSettings, Settings
 from tests.chaos.house import disk
@@ -237,15 +237,6 @@ def fill(path: Path, *, leave: int) -> None:
             file.write(bytes(min(room, 1 << 20)))
 
 
-def test_files_set_aside_by_others_are_kept(tmp_path: Path) -> None:
-    place = tmp_path / "jetstream"
-    place.mkdir()
-    place.with_name(f"jetstream{OLD}").mkdir()
-    with pytest.raises(BackupProblem, match="move it away"), Replacing(tmp_path / "note") as new:
-        new.beside(place)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["jetstream", f"jetstream{OLD}"]
-
-
 def test_interrupted_restore_is_atomic(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.runtime.killed_replacing", tmp_path / "place"],
@@ -258,61 +249,56 @@ def test_interrupted_restore_is_atomic(tmp_path: Path) -> None:
     assert all(kept for kept, _ in found)
     turned = [there for _, there in found].index(new)
     assert [there for _, there in found] == [old] * turned + [new] * (len(found) - turned)
-    assert 20 < turned < len(found) - 1
+    assert 10 < turned < len(found) - 1
 
 
-#: The command line, killed when the new journal would take the place of the old, which is put aside.
+#: The command line, killed before it renames a file to this name in the state folder.
 KILLED = """
 import os, runpy, sys
+name = sys.argv.pop(1)
 def watch(event, arguments):
-    if event == "os.rename" and os.fspath(arguments[0]).endswith("/jetstream.restoring"):
+    if event == "os.rename" and os.fspath(arguments[1]).endswith("/" + name):
         os._exit(9)
 sys.addaudithook(watch)
 runpy.run_module("runtime", run_name="__main__", alter_sys=True)
 """
 
 
-def test_next_command_undoes_a_killed_restore(backup: tuple[Path, str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "moves_in"), [("restore.json", False), ("jetstream", True)])
+def test_killed_restore_is_finished_or_changes_nothing(
+    backup: tuple[Path, str], tmp_path: Path, name: str, moves_in: bool
+) -> None:
     folder, run_id = backup
     place = Place(tmp_path / "place")
     assert place.run("restore", folder, "--index", place.index).returncode == 0
-    there = held(place.index, place.state)  # in the end apart from what a nats-server writes as it starts
-    same = [path for path in there if path.is_relative_to(place.index) or path.name == "keys.json"]
+    before = held(place.index, place.state)
     command, environ = place.command("restore", folder, "--index", place.index, "--force")
     killed = subprocess.run(
-        [sys.executable, "-c", KILLED, *command[3:]], cwd=ROOT, env=environ, capture_output=True, check=False
+        [sys.executable, "-c", KILLED, name, *command[3:]], cwd=ROOT, env=environ, capture_output=True, check=False
     )
     assert killed.returncode == 9, killed.stderr
-    assert held(place.index, place.state) != there
+    if not moves_in:
+        after = held(place.index, place.state)
+        assert {path: after.get(path) for path in before} == before
     shown = place.run("trace", "show", run_id, "--index", place.index)
-    assert "a restore that was killed was undone" in shown.stderr
+    assert ("a restore that was killed is finished now" in shown.stderr) == moves_in
     assert shown.returncode == 0, shown.stderr
-    assert [path for path in same if held(place.index, place.state).get(path) != there[path]] == []
-    assert not [path for path in place.state.rglob("*") if path.name.endswith((NEW, OLD))]
+    again = place.run("restore", folder, "--index", place.index, "--force")
+    assert again.returncode == 0, again.stderr
+    assert not [path for path in place.state.rglob("*") if path.name.endswith(NEW) or path.name == "restoring"]
 
 
-def test_half_of_a_replacement_is_undone(tmp_path: Path) -> None:
-    keys, journal, profiles = tmp_path / "keys.json", tmp_path / "jetstream", tmp_path / "profiles"
+def test_failed_restore_leaves_no_new_files(tmp_path: Path) -> None:
+    keys = tmp_path / "keys.json"
     keys.write_text("old")
-    journal.mkdir()
-    (journal / "runs").write_text("old")
 
-    def half() -> None:
+    def fail() -> None:
         with Replacing(tmp_path / "note") as new:
             new.beside(keys).write_text("new")
-            new.beside(journal).mkdir()
-            new.beside(profiles).mkdir()
-            new.move_in()
-            assert keys.read_text() == "new"
-            assert not (journal / "runs").exists()
+            new.beside(tmp_path / "jetstream").mkdir()
             raise OSError("no room")
 
     with pytest.raises(OSError, match="no room"):
-        half()
+        fail()
     assert keys.read_text() == "old"
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["jetstream", "keys.json", "runs"]
-    with Replacing(tmp_path / "note") as new:
-        new.beside(keys).write_text("new")
-        new.move_in()
-    assert keys.read_text() == "new"
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["jetstream", "keys.json", "runs"]
+    assert [path.name for path in tmp_path.iterdir()] == ["keys.json"]
