@@ -27,9 +27,9 @@ async def decompose_query(message: ComplexQuestionFound, ask: Ask) -> QueryDecom
     return planned(message, reply.sub_queries)
 
 
-def planned(message: ComplexQuestionFound, found: tuple[contracts.SubQuery, ...]) -> QueryDecomposed:
+def planned(message: ComplexQuestionFound, sub_queries: tuple[contracts.SubQuery, ...]) -> QueryDecomposed:
     """At most five lanes, each with its own id; the question itself when there is none."""
-    lanes = usable_lanes(tuple((q.id, q.statement, q.focus) for q in found), "sq", MOST)
+    lanes = usable_lanes(tuple((q.id, q.statement, q.focus) for q in sub_queries), "sq", MOST)
     return QueryDecomposed(
         lane=MAIN,
         question=message.question,

@@ -44,7 +44,7 @@ def checked(text: str, message: Draft) -> tuple[Sentence, ...]:
     for written in (*stream.feed(text), *stream.finish()):
         sentence = harmless(written, texts, urls)
         flags = flags_of(
-            sentence, evidence, message.question.language, written=written, urls=urls, asked=message.question.asked
+            sentence, evidence, message.question.language, written=written, urls=urls, question=message.question.asked
         )
         sentences.append(Sentence(text=sentence, flags=flags, withheld=any(flag.kind == "empty" for flag in flags)))
     return tuple(sentences)

@@ -70,9 +70,9 @@ def ready(lanes: tuple[PassagesJudged, ...], missing: tuple[str, ...]) -> Passag
 
 def known(lanes: tuple[PassagesJudged, ...]) -> Collection:
     """What the index knows of the terms of all lanes."""
-    said = [lane.collection for lane in lanes]
+    collections = [lane.collection for lane in lanes]
     return Collection(
-        languages=max((each.languages for each in said), key=len),
-        rarity={term: rare for each in said for term, rare in each.rarity.items()},
-        variants={language: text for each in said for language, text in each.variants.items()},
+        languages=max((each.languages for each in collections), key=len),
+        rarity={term: rare for each in collections for term, rare in each.rarity.items()},
+        variants={language: text for each in collections for language, text in each.variants.items()},
     )

@@ -5,7 +5,7 @@ SubQueryPlanned -> PassagesRetrieved (to be judged) | PassagesReady (the simple 
 A filter that no document passes settles the question at once.
 
 The search is retried until the deadline; an index that cannot be reached by then ends the run with `timeout`, since reporting
-that nothing was found would be false.
+that nothing was next_step would be false.
 """
 
 from actors.choosing.aliases import with_other_names
@@ -51,16 +51,16 @@ async def retrieve(
             )
         )
         if only is not None and hits.none_passes:
-            told = notices.none_passes(question.language, words_of(only))
-            return refuse(question, "no_results", text=told, snapshot=hits.snapshot)
+            notice = notices.none_passes(question.language, words_of(only))
+            return refuse(question, "no_results", text=notice, snapshot=hits.snapshot)
         passages, snapshot, collection = hits.passages, hits.snapshot, hits.collection
     if question.events == "all":
         items = tuple(Source(source_id=p.source_id, title=p.title, url=p.url, score=p.score) for p in passages)
         await emit.aside(Sources(items=masked(items) if question.masked else items))
-    return found(message, passages, snapshot, collection)
+    return next_step(message, passages, snapshot, collection)
 
 
-def found(
+def next_step(
     message: SubQueryPlanned, passages: tuple[Passage, ...], snapshot: str, collection: Collection
 ) -> PassagesRetrieved | PassagesReady:
     if message.judged:

@@ -9,7 +9,7 @@ judged by the model alone.
 
 from actors.evidence import spans
 from actors.evidence.prompt_shapes import chunk_of
-from actors.selecting.chosen import chosen, found, rested_on, suggestions, unsure
+from actors.selecting.chosen import candidates, chosen, rested_on, suggestions, unsure
 from actors.selecting.requests import requested, style_of, unanswerable
 from bus.delivery.actor import actor
 from bus.powers.protocols import Ask
@@ -21,7 +21,7 @@ from prompts import contracts
 def by_rules(message: PassagesReady, failure: Failure) -> AnswerRequested | AnswerSettled:
     if not message.passages:
         return unanswerable(message)
-    passages = found(message)
+    passages = candidates(message)
     choice = chosen(message, passages)
     if choice is None:
         slices = spans.window(passages, message.question.text)
@@ -34,7 +34,7 @@ async def select_evidence(message: PassagesReady, ask: Ask) -> AnswerRequested |
     question = message.question
     if not message.passages:
         return unanswerable(message)
-    passages = found(message)
+    passages = candidates(message)
     choice = chosen(message, passages)
     if choice is not None and (ended := unsure(message, passages, choice)):
         return ended

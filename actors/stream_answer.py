@@ -18,7 +18,7 @@ from bus.wire.messages import AnswerSettled, RunFinished
 async def stream_answer(message: AnswerSettled, emit: Emit) -> RunFinished:
     settled = message.settled
     if profile_of(settled.profile).mask_personal_data:
-        settled = private(settled, shown=message.shown)
+        settled = private(settled, shown_text=message.shown)
     rest = settled.outcome != "failed" and settled.answer != message.shown
     if rest and (await emit.progress()).phase == "open":
         if message.retract:

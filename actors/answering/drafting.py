@@ -48,15 +48,15 @@ async def prose(
     variables: contracts.AnswerSimple | contracts.AnswerReport,
 ) -> Drafted:
     """Answer in prose, streamed; continues where an earlier attempt stopped."""
-    before, cited = await shown(emit)
+    before, cited = await shown_before(emit)
     stream = CheckedStream(request, ask, emit, cites=must_cite(request.question))
-    said = as_evidence(before, cited)
+    already_shown = as_evidence(before, cited)
     most = most_of_model(request.question.constraints)
-    await stream.run(ask.stream(variables, already_shown=said, max_tokens=most), before=before, cited=cited)
+    await stream.run(ask.stream(variables, already_shown=already_shown, max_tokens=most), before=before, cited=cited)
     return drafted(stream)
 
 
-async def shown(emit: Emit) -> tuple[str, tuple[int, ...]]:
+async def shown_before(emit: Emit) -> tuple[str, tuple[int, ...]]:
     """The text that an earlier attempt has shown, and the evidence's numbers behind its markers; empty where they are equal."""
     before = await emit.shown()
     return before, (await emit.progress()).cited if before else ()
@@ -80,7 +80,7 @@ async def written(
     if most_chars:
         text = shortened(text, max(most_chars - len(stream.notice), most_chars // 2))
     if not refused:
-        before, numbers = await shown(emit)
+        before, numbers = await shown_before(emit)
         await stream.run(_once(_after(text, as_evidence(before, numbers))), before=before, cited=numbers)
     return drafted(stream, confidence=confidence, refused=refused, refuse_reason=refuse_reason, cited=tuple(cited))
 
@@ -130,8 +130,8 @@ def advice(request: AnswerRequested) -> str:
 
 def budget(request: AnswerRequested) -> int:
     """The tokens of a structured answer: enough for a whole one, since its text is cut later."""
-    asked = request.question.constraints.max_tokens
-    return max(LEAST, asked) if asked else profile_of(request.question.profile).max_tokens
+    requested = request.question.constraints.max_tokens
+    return max(LEAST, requested) if requested else profile_of(request.question.profile).max_tokens
 
 
 def layout(answer: contracts.StructuredAnswer) -> str:

@@ -56,7 +56,7 @@ class SentenceCheck:
         if self._is_advice(text) and written in (None, text):
             return ()
         language, urls = self._question.language, self._cleaning.urls
-        return flags_of(text, self._evidence, language, written=written, urls=urls, asked=self._question.asked)
+        return flags_of(text, self._evidence, language, written=written, urls=urls, question=self._question.asked)
 
     def _is_advice(self, text: str) -> bool:
         """Whether the text is the profile's own advice, which needs no support from a document."""
@@ -95,10 +95,10 @@ def flags_of(
     *,
     written: str | None = None,
     urls: Collection[str] = (),
-    asked: str = "",
+    question: str = "",
 ) -> tuple[Flag, ...]:
     """The gate's flags for a sentence; an admission of uncertainty may deny and need not cite."""
-    flags = check_sentence(text, evidence, language=language, written=written, urls=urls, asked=asked)
+    flags = check_sentence(text, evidence, language=language, written=written, urls=urls, question=question)
     return excused(text, tuple(map(on_wire, flags)))
 
 

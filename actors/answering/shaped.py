@@ -60,7 +60,7 @@ def _checked(value: object, request: AnswerRequested, urls: frozenset[str]) -> I
     for text in _texts(value):
         stream = SentenceStream()
         for sentence in (*stream.feed(text), *stream.finish()):
-            flags = flags_of(sentence, evidence, question.language, urls=urls, asked=question.asked)
+            flags = flags_of(sentence, evidence, question.language, urls=urls, question=question.asked)
             kept = tuple(flag for flag in flags if flag.kind not in _EXCUSED)
             yield Sentence(text=sentence, flags=kept)
 

@@ -69,14 +69,14 @@ def amounts(sentence: str) -> tuple[Amount, ...]:
     groups = _groups(reading)
     if len(groups) > AMOUNTS:
         return ()
-    places = _places(sentence, reading.text) if groups else None
-    return tuple(_amount(sentence, reading, group, places) for group in groups)
+    offsets = _offsets(sentence, reading.text) if groups else None
+    return tuple(_amount(sentence, reading, group, offsets) for group in groups)
 
 
 def written(text: str, plain: str, start: int, end: int) -> str:
     """The stretch of `plain`, the normal form of `text`, as it is written there, on one line."""
-    places = _places(text, plain)
-    there = text[places[start] : places[end - 1] + 1] if places and start < end else plain[start:end]
+    offsets = _offsets(text, plain)
+    there = text[offsets[start] : offsets[end - 1] + 1] if offsets and start < end else plain[start:end]
     return " ".join(there.split())
 
 
@@ -119,14 +119,14 @@ def _is_calendar(values: tuple[Value, ...]) -> bool:
     )
 
 
-def _amount(sentence: str, reading: Reading, group: tuple[Value, ...], places: list[int] | None) -> Amount:
+def _amount(sentence: str, reading: Reading, group: tuple[Value, ...], offsets: list[int] | None) -> Amount:
     start, end = group[0].start, group[-1].end
     _, end = unit_after(reading.text, end)
     if not group[-1].unit and not _is_calendar(group) and (rest := _REST_OF_WORD.match(reading.text, end)):
         end = end + 1 if _HAN.match(reading.text, end) else rest.end()
     if reading.text.endswith(CURRENCY_SIGNS, 0, start):
         start -= 1
-    text = sentence[places[start] : places[end - 1] + 1] if places else reading.text[start:end]
+    text = sentence[offsets[start] : offsets[end - 1] + 1] if offsets else reading.text[start:end]
     row = stems(reading.text)
     first = bisect_right(row, start, key=lambda stem: stem.end)
     last = bisect_left(row, end, key=lambda stem: stem.start)
@@ -135,12 +135,12 @@ def _amount(sentence: str, reading: Reading, group: tuple[Value, ...], places: l
     return Amount(group, " ".join(text.split()), start, end, (frozenset(before), frozenset(after)))
 
 
-def _places(sentence: str, plain: str) -> list[int] | None:
+def _offsets(sentence: str, plain: str) -> list[int] | None:
     """For each character of the normal form its position in the sentence; None where that cannot be determined."""
-    places: list[int] = []
+    offsets: list[int] = []
     letters: list[str] = []
     for at, char in enumerate(sentence):
         made = normal(char)
         letters.append(made)
-        places.extend([at] * len(made))
-    return places if "".join(letters) == plain else None
+        offsets.extend([at] * len(made))
+    return offsets if "".join(letters) == plain else None

@@ -21,10 +21,10 @@ def audience_of(sentence: str, language: str) -> Audience | None:
     if language not in LANGUAGES:
         return None
     every, only = (pattern.search(sentence) for pattern in _patterns(language))
-    found = every or only
-    if found is None or (every and only):
+    match = every or only
+    if match is None or (every and only):
         return None
-    return Audience(every is not None, _stretch(sentence, found.start(), found.end()))
+    return Audience(every is not None, _stretch(sentence, match.start(), match.end()))
 
 
 @cache

@@ -34,30 +34,30 @@ def conflicts_in(evidence: Sequence[Span], old: Mapping[str, str] | None = None)
 
     `old`: the documents that are out of date, each with the one in its place; a conflict with that one is marked as settled.
     """
-    found: list[Conflict] = []
+    conflicts: list[Conflict] = []
     for first, second in combinations([s for span in evidence for s in statements(span)], 2):
         conflict = _disagreement(first, second)
-        if conflict is not None and not any(_same_pair(conflict, other) for other in found):
-            found.append(_settled(conflict, first.source_id, second.source_id, old or {}))
-    return tuple(found[:CONFLICTS])
+        if conflict is not None and not any(_same_pair(conflict, other) for other in conflicts):
+            conflicts.append(_settled(conflict, first.source_id, second.source_id, old or {}))
+    return tuple(conflicts[:CONFLICTS])
 
 
 def opposing(evidence: Sequence[Span], passages: Sequence[Passage]) -> tuple[Span, ...]:
     """Contradictions of the evidence in other documents of the passages, numbered after it: one unit of each document."""
-    said = [one for span in evidence for one in statements(span)]
-    like = [one.text for one in said]
-    if not said:
+    claims = [one for span in evidence for one in statements(span)]
+    like = [one.text for one in claims]
+    if not claims:
         return ()
     known = {span.source_id for span in evidence}
-    found: dict[str, Slice] = {}
+    slices: dict[str, Slice] = {}
     for at, passage in enumerate(passages):
-        if passage.source_id in known or passage.source_id in found:
+        if passage.source_id in known or passage.source_id in slices:
             continue
         whole = msgspec.structs.replace(numbered((passage,), [(0, 0, len(passage.text))])[0], n=0)
         for other in statements(whole, like=like):
-            if any(_disagreement(one, other) for one in said):
-                found.setdefault(passage.source_id, (at, other.start, other.end))
-    more = numbered(passages, list(found.values())[:CONFLICTS])
+            if any(_disagreement(one, other) for one in claims):
+                slices.setdefault(passage.source_id, (at, other.start, other.end))
+    more = numbered(passages, list(slices.values())[:CONFLICTS])
     return tuple(msgspec.structs.replace(span, n=len(evidence) + span.n) for span in more)
 
 
@@ -123,16 +123,16 @@ def _scope_conflict(first: Statement, second: Statement) -> Conflict | None:
 
 
 def _wording_conflict(first: Statement, second: Statement) -> Conflict | None:
-    found = contradicted(first, second)
-    if found is None:
+    copy = contradicted(first, second)
+    if copy is None:
         return None
     return Conflict(
         kind="wording",
         subject=" ".join(first.text.split())[:CONFLICT_SUBJECT_CHARS],
         first_n=first.n,
         second_n=second.n,
-        first=found.shown[0],
-        second=found.shown[1],
+        first=copy.as_written[0],
+        second=copy.as_written[1],
     )
 
 
@@ -170,11 +170,11 @@ def _replaced(first: str, only_first: frozenset[str], second: str, only_second: 
 def _neighbours(text: str, of: frozenset[str]) -> set[tuple[str, str]]:
     """The side and the content word next to each of `of`; the sentence's edge counts as a word."""
     row = ["", *(stem.stem for stem in stems(read(text).text)), ""]
-    found: set[tuple[str, str]] = set()
+    neighbours: set[tuple[str, str]] = set()
     for at, word in enumerate(row):
         if word in of:
-            found |= {("before", row[at - 1]), ("after", row[at + 1])}
-    return found
+            neighbours |= {("before", row[at - 1]), ("after", row[at + 1])}
+    return neighbours
 
 
 def _one_difference(first: tuple[Amount, ...], second: tuple[Amount, ...]) -> tuple[Amount, Amount] | None:

@@ -5,10 +5,10 @@ from bus.wire.subjects import BadId, check_id
 from index.search.fusion import reciprocal_rank
 
 
-def usable_lanes(found: tuple[tuple[str, str, str], ...], prefix: str, most: int) -> tuple[SubQuery, ...]:
+def usable_lanes(proposed: tuple[tuple[str, str, str], ...], prefix: str, most: int) -> tuple[SubQuery, ...]:
     """Sub-queries that have a statement, without repeats, renumbered where a model's id cannot be a lane."""
     lanes: list[SubQuery] = []
-    for given, statement, focus in found:
+    for given, statement, focus in proposed:
         text = statement.strip()
         if not text or any(text == lane.statement for lane in lanes):
             continue

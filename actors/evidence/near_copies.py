@@ -30,14 +30,14 @@ Turn = Literal["negation", "force", "opposite", "other"]
 class NearCopy(msgspec.Struct, frozen=True):
     """`first` and `second` are the stretches in normal form, `turn` is their difference, `share` (0..1) how much is the same.
 
-    `shown`: both as written, with their neighbours where they mean nothing alone. `before` and `after`: the content words on
+    `as_written`: both as written, with their neighbours where they mean nothing alone. `before` and `after`: the content words on
     each side that both have. `set_off`: a comma follows one of the stretches.
     """
 
     turn: Turn
     first: str
     second: str
-    shown: tuple[str, str]
+    as_written: tuple[str, str]
     share: float
     before: int
     after: int
@@ -71,20 +71,20 @@ def near_copy(first: str, second: str, language: str) -> NearCopy | None:
     turn = None if len(between) > COMMON_WORDS else _turn(one, here, other, there, language)
     if turn is None:
         return None
-    found = stems(one)
+    words = stems(one)
     # "must" and "not", and a character of a longer word, are shown with their neighbours.
     beside = 2 if turn in ("negation", "force") or _HAN.search(one[slice(*here)] + other[slice(*there)]) else 0
     return NearCopy(
         turn=turn,
         first=one[slice(*here)],
         second=other[slice(*there)],
-        shown=(
+        as_written=(
             written(first, one, *_stretch(mine, max(0, begin - beside), max(0, end - beside))),
             written(second, other, *_stretch(theirs, max(0, begin - beside), max(0, end - beside))),
         ),
         share=(begin + end) / most,
-        before=sum(stem.end <= here[0] for stem in found),
-        after=sum(stem.start >= here[1] for stem in found),
+        before=sum(stem.end <= here[0] for stem in words),
+        after=sum(stem.start >= here[1] for stem in words),
         set_off=one[here[1] : here[1] + 1] in _SETS_OFF or other[there[1] : there[1] + 1] in _SETS_OFF,
     )
 
@@ -142,9 +142,9 @@ def _opposed(one: str, here: tuple[int, int], other: str, there: tuple[int, int]
 
 def _exchanged(mine: str, theirs: str) -> bool:
     """Whether each stretch has a word that the other lacks, in any form."""
-    said, instead = ({stem.stem for stem in stems(text)} for text in (mine, theirs))
-    if not said - instead or not instead - said or max(map(len, said | instead)) == 1:
+    words, instead = ({stem.stem for stem in stems(text)} for text in (mine, theirs))
+    if not words - instead or not instead - words or max(map(len, words | instead)) == 1:
         return False
-    if any(len(a) > 1 and (a.startswith(b) or b.startswith(a)) for a in said for b in instead):
+    if any(len(a) > 1 and (a.startswith(b) or b.startswith(a)) for a in words for b in instead):
         return False
     return SequenceMatcher(None, mine, theirs, autojunk=False).ratio() < SPELLING_RATIO

@@ -54,16 +54,16 @@ def evidence_of(spans: tuple[Span, ...]) -> tuple[contracts.Evidence, ...]:
 
 def _introductions(span: Span) -> dict[tuple[int, int], str]:
     """The text of each introduction of the span's blocks: a slice of the span, or for its first block the span's `intro`."""
-    found: dict[tuple[int, int], str] = {}
+    texts: dict[tuple[int, int], str] = {}
     for block in span.blocks:
         if block.intro is None:
             continue
         start, end = block.intro
         if span.source_start <= start:
-            found[block.intro] = span.text[start - span.source_start : end - span.source_start]
-        elif not found:
-            found[block.intro] = span.intro
-    return found
+            texts[block.intro] = span.text[start - span.source_start : end - span.source_start]
+        elif not texts:
+            texts[block.intro] = span.intro
+    return texts
 
 
 def _units(

@@ -55,16 +55,16 @@ def _opened(url: str, anchor: str) -> str:
 def introductions(passage: Passage) -> dict[tuple[int, int], str]:
     """The texts that introduce blocks of a passage, by their stretch in the document."""
     before = list(passage.intros)
-    found: dict[tuple[int, int], str] = {}
+    texts: dict[tuple[int, int], str] = {}
     for block in passage.blocks:
-        if block.intro is None or block.intro in found:
+        if block.intro is None or block.intro in texts:
             continue
         first, last = block.intro
         if first >= passage.char_start:
-            found[block.intro] = passage.text[first - passage.char_start : last - passage.char_start]
+            texts[block.intro] = passage.text[first - passage.char_start : last - passage.char_start]
         elif before and len(before[0]) in (last - first, LONGEST_INTRO):  # each text once, in the order of the blocks
-            found[block.intro] = before.pop(0)
-    return found
+            texts[block.intro] = before.pop(0)
+    return texts
 
 
 def _introduction(passage: Passage, block: Block | None, start: int, end: int) -> str:

@@ -106,14 +106,14 @@ def grow(text: str, start: int, end: int) -> tuple[int, int]:
 
 def window(passages: Sequence[Passage], query: str) -> list[Slice]:
     """The stretch of one passage with the most terms of the query; the beginning of the best passage when no term occurs."""
-    terms = set(_pieces(query))
+    terms = set(_rough_terms(query))
     best: Slice | None = None
     most = -1
     for at, passage in enumerate(passages):
         for start, end in _windows(passage):
-            held = len(terms & set(_pieces(passage.text[start:end])))
-            if held > most:
-                most, best = held, (at, start, end)
+            shared = len(terms & set(_rough_terms(passage.text[start:end])))
+            if shared > most:
+                most, best = shared, (at, start, end)
     return [best] if best is not None else []
 
 
@@ -145,8 +145,8 @@ def numbered(passages: Sequence[Passage], slices: Iterable[Slice]) -> tuple[Span
             (passage.char_start + start, passage.char_start + end, passage)
         )
     spans: list[Span] = []
-    for source, found in by_source.items():
-        for start, end, passage in _joined(sorted(found, key=lambda each: each[:2])):
+    for source, slices_of_source in by_source.items():
+        for start, end, passage in _joined(sorted(slices_of_source, key=lambda each: each[:2])):
             spans.append(
                 Span(
                     n=len(spans) + 1,
@@ -190,10 +190,10 @@ def with_lead(evidence: tuple[Span, ...], passage: Passage, start: int, end: int
     )
 
 
-def _joined(found: list[tuple[int, int, Passage]]) -> list[tuple[int, int, Passage]]:
+def _joined(slices: list[tuple[int, int, Passage]]) -> list[tuple[int, int, Passage]]:
     """Slices of one document in order, with overlapping ones from the same passage merged."""
     joined: list[tuple[int, int, Passage]] = []
-    for start, end, passage in found:
+    for start, end, passage in slices:
         if joined and start < joined[-1][1]:
             first, last, before = joined[-1]
             if end <= last:
@@ -208,22 +208,22 @@ def _joined(found: list[tuple[int, int, Passage]]) -> list[tuple[int, int, Passa
     return joined
 
 
-def _pieces(text: str) -> list[str]:
+def _rough_terms(text: str) -> list[str]:
     """Rough terms for counting overlap: words, and character pairs where words are unspaced or inflected."""
-    pieces = []
+    terms = []
     for word in _WORDS.findall(text.lower()):
         if word.isascii():
             if len(word) > 2:
-                pieces.append(word[:6])
+                terms.append(word[:6])
         else:
-            pieces += [word[i : i + 2] for i in range(max(1, len(word) - 1))]
-    return pieces
+            terms += [word[i : i + 2] for i in range(max(1, len(word) - 1))]
+    return terms
 
 
 def share_held(query: str, text: str) -> float:
     """Share (0..1) of the query's rough terms that the text contains."""
-    terms = set(_pieces(query))
-    return len(terms & set(_pieces(text))) / len(terms) if terms else 0.0
+    terms = set(_rough_terms(query))
+    return len(terms & set(_rough_terms(text))) / len(terms) if terms else 0.0
 
 
 def _at_words(text: str, start: int, end: int) -> tuple[int, int]:

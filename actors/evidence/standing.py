@@ -39,13 +39,13 @@ class Dated(Protocol):
     def about(self) -> About: ...
 
 
-def out_of_date[D: Dated](found: Sequence[D], asked: str = "") -> dict[str, str]:
+def out_of_date[D: Dated](parts_of_all: Sequence[D], question: str = "") -> dict[str, str]:
     """The source ids of documents that are out of date, each with its replacement; "" if only the document states it.
 
-    `asked`: the question. A document that it names by year or version stays.
+    `question`: the question. A document that it names by year or version stays.
     """
     documents: dict[str, list[D]] = {}
-    for one in found:
+    for one in parts_of_all:
         documents.setdefault(one.source_id, []).append(one)
     old: dict[str, str] = {}
     for newer, older in permutations(documents.values(), 2):
@@ -54,7 +54,7 @@ def out_of_date[D: Dated](found: Sequence[D], asked: str = "") -> dict[str, str]
     for source_id, parts in documents.items():
         if source_id not in old and _says_so_itself(parts):
             old[source_id] = ""
-    wanted = {*_YEAR.findall(ascii_digits(asked)), *_versions(asked)}
+    wanted = {*_YEAR.findall(ascii_digits(question)), *_versions(question)}
     return {
         source_id: _newest(by, old)
         for source_id, by in old.items()
@@ -71,10 +71,10 @@ def _newest(by: str, old: dict[str, str]) -> str:
     return by
 
 
-def in_force_first[D: Dated](found: Iterable[D], asked: str = "") -> list[D]:
+def in_force_first[D: Dated](parts: Iterable[D], question: str = "") -> list[D]:
     """The same, those out of date behind the others; otherwise in the order given."""
-    given = list(found)
-    old = out_of_date(given, asked)
+    given = list(parts)
+    old = out_of_date(given, question)
     return sorted(given, key=lambda one: one.source_id in old)
 
 
@@ -155,7 +155,7 @@ def _years(one: Dated) -> list[str]:
 
 def _when(one: Dated) -> tuple[int, ...]:
     """The latest date in its title or source id."""
-    return max((tuple(int(part) for part in found if part) for found in _DATE.findall(_name(one))), default=())
+    return max((tuple(int(part) for part in date if part) for date in _DATE.findall(_name(one))), default=())
 
 
 def _versions(text: str) -> list[str]:
@@ -164,8 +164,8 @@ def _versions(text: str) -> list[str]:
 
 def _numbers(one: Dated) -> tuple[int, ...]:
     """Its version, as numbers."""
-    found = [one.about.version] if re.fullmatch(r"[\d.]*\d", one.about.version) else _versions(_name(one))
-    return tuple(int(part) for part in found[0].split(".") if part) if found else ()
+    versions = [one.about.version] if re.fullmatch(r"[\d.]*\d", one.about.version) else _versions(_name(one))
+    return tuple(int(part) for part in versions[0].split(".") if part) if versions else ()
 
 
 def _words(text: str) -> frozenset[str]:

@@ -47,16 +47,18 @@ class Statement(msgspec.Struct, frozen=True):
 
 def statements(span: Span, *, like: Sequence[str] = ()) -> Iterator[Statement]:
     """The statements in order; with `like`, only those that share rough terms with one of these texts, a quick test."""
-    found = [unit for unit in units(span.text, span.blocks, span.source_start) if unit.answers]
-    texts = [_LIST_SIGN.sub("", span.text[unit.start : unit.end]).strip() for unit in found]
-    for unit, text in zip(found, texts, strict=True):
+    claims = [unit for unit in units(span.text, span.blocks, span.source_start) if unit.answers]
+    texts = [_LIST_SIGN.sub("", span.text[unit.start : unit.end]).strip() for unit in claims]
+    for unit, text in zip(claims, texts, strict=True):
         if like and not any(share_held(text, other) >= ROUGHLY_ALIKE_SHARE for other in like):
             continue
-        said = amounts(text)
-        words = [stem for stem in stems(read(text).text) if not any(one.overlaps(stem.start, stem.end) for one in said)]
+        stated = amounts(text)
+        words = [
+            stem for stem in stems(read(text).text) if not any(one.overlaps(stem.start, stem.end) for one in stated)
+        ]
         if unit.kind == "code" or text.endswith(_NO_CLAIM) or len(words) < STATEMENT_WORDS:
             continue
-        pieces = [match[0] for match in TOKEN.finditer(read(text).text)]
+        tokens = [match[0] for match in TOKEN.finditer(read(text).text)]
         yield Statement(
             n=span.n,
             start=unit.start,
@@ -69,8 +71,8 @@ def statements(span: Span, *, like: Sequence[str] = ()) -> Iterator[Statement]:
             around=_words(f"{span.title}\n{span.text}"),
             about=_words("\n".join((span.title, *span.headings))),
             beside=frozenset(other for other in texts if other != text),
-            ends=(pieces[0], pieces[-1]),
-            amounts=said,
+            ends=(tokens[0], tokens[-1]),
+            amounts=stated,
             scope=audience_of(text, span.language),
         )
 

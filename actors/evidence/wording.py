@@ -21,21 +21,21 @@ def contradicted(first: Statement, second: Statement) -> NearCopy | None:
         return None
     if first.ends[0] != second.ends[0] and first.ends[1] != second.ends[1]:
         return None
-    found = near_copy(first.text, second.text, first.language)
-    return found if found and not _of_two_things(found, first, second) else None
+    copy = near_copy(first.text, second.text, first.language)
+    return copy if copy and not _of_two_things(copy, first, second) else None
 
 
-def _of_two_things(found: NearCopy, first: Statement, second: Statement) -> bool:
-    fewest = NAME_CONTEXT_WORDS if found.turn == "other" else TURN_CONTEXT_WORDS
-    if found.before + found.after < fewest or in_key(first.text, found.first) or in_key(second.text, found.second):
+def _of_two_things(copy: NearCopy, first: Statement, second: Statement) -> bool:
+    fewest = NAME_CONTEXT_WORDS if copy.turn == "other" else TURN_CONTEXT_WORDS
+    if copy.before + copy.after < fewest or in_key(first.text, copy.first) or in_key(second.text, copy.second):
         return True
-    if found.turn in ("negation", "force"):
+    if copy.turn in ("negation", "force"):
         return False
-    if found.turn == "other" and found.share < NAME_AGREEMENT_SHARE:
+    if copy.turn == "other" and copy.share < NAME_AGREEMENT_SHARE:
         return True
-    if _named_above(found.first, first, second) or _named_above(found.second, second, first):
+    if _named_above(copy.first, first, second) or _named_above(copy.second, second, first):
         return True
-    opening = not found.before or (found.set_off and found.before == 1)
+    opening = not copy.before or (copy.set_off and copy.before == 1)
     return opening and not first.beside & second.beside
 
 

@@ -46,7 +46,7 @@ class Force(msgspec.Struct, frozen=True):
 
 def forces(text: str, language: str) -> list[Force]:
     """The duties, advice, permissions and bans of the text, each with its term."""
-    found: list[Force] = []
+    result: list[Force] = []
     turned = negations(text, language)
     for term in terms(text, language):
         for sense in term.senses:
@@ -56,8 +56,8 @@ def forces(text: str, language: str) -> list[Force]:
             reversed_here = any(
                 one.start <= term.start < one.end and not term.start <= one.at < term.end for one in turned
             )
-            found.append(Force(_NEGATED[sense.role] if reversed_here else sense.role, term))
-    return found
+            result.append(Force(_NEGATED[sense.role] if reversed_here else sense.role, term))
+    return result
 
 
 def exclude(force: str, other: str) -> bool:

@@ -85,7 +85,7 @@ def copy_lexicon(language: str) -> Lexicon:
 
 
 def _compiled(senses: dict[str, list[Sense]], spelling: Spelling) -> Lexicon:
-    frozen = {term: tuple(found) for term, found in senses.items()}
+    frozen = {term: tuple(meanings) for term, meanings in senses.items()}
     longest = {term[0]: len(term) for term in sorted(frozen, key=len)}
     return Lexicon(frozen, longest, spelling.stands_as, tuple(spelling.prefixes.split()), spelling.after_one_letter)
 
@@ -93,13 +93,13 @@ def _compiled(senses: dict[str, list[Sense]], spelling: Spelling) -> Lexicon:
 @lru_cache(maxsize=2048)
 def terms(text: str, language: str) -> tuple[Term, ...]:
     """The terms of `language` in a text in normal form, in order; where two begin together, the longest."""
-    return _found(text, lexicon(language))
+    return _terms_in(text, lexicon(language))
 
 
 @lru_cache(maxsize=2048)
 def copy_terms(text: str, language: str) -> tuple[Term, ...]:
     """The same for the terms that change a copied sentence."""
-    return _found(text, copy_lexicon(language))
+    return _terms_in(text, copy_lexicon(language))
 
 
 def sides(term: Term) -> set[Sense]:
@@ -107,15 +107,15 @@ def sides(term: Term) -> set[Sense]:
     return {sense for sense in term.senses if sense.role == "change"}
 
 
-def _found(text: str, known: Lexicon) -> tuple[Term, ...]:
-    found: list[Term] = []
+def _terms_in(text: str, known: Lexicon) -> tuple[Term, ...]:
+    result: list[Term] = []
     at = 0
     while at < len(text):
         term = _term_at(text, at, known) if text[at].isalnum() else None
         if term is not None:
-            found.append(term)
+            result.append(term)
         at = term.end if term is not None else at + 1
-    return tuple(found)
+    return tuple(result)
 
 
 def _term_at(text: str, at: int, known: Lexicon) -> Term | None:

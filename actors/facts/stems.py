@@ -31,17 +31,17 @@ class Stem(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=4096)
 def stems(text: str) -> tuple[Stem, ...]:
     """The content words of a text in normal form, in order."""
-    found: list[Stem] = []
+    result: list[Stem] = []
     for match in _WORD.finditer(text):
         word, start = match[0], match.start()
         if match.lastgroup:
             pairs = [word] if len(word) == 1 else [word[at : at + 2] for at in range(len(word) - 1)]
-            found.extend(Stem(start + at, start + at + len(pair), pair) for at, pair in enumerate(pairs))
+            result.extend(Stem(start + at, start + at + len(pair), pair) for at, pair in enumerate(pairs))
         elif word not in EMPTY:
             stem = stem_of(word)
             if stem not in EMPTY and (len(stem) > 1 or is_hangul(stem)):
-                found.append(Stem(start, match.end(), stem))
-    return tuple(found)
+                result.append(Stem(start, match.end(), stem))
+    return tuple(result)
 
 
 @lru_cache(maxsize=65536)

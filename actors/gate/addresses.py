@@ -86,17 +86,17 @@ def made_up(
         return
     written = visible(unicodedata.normalize("NFKC", sentence))
     looked_at: set[tuple[str, str]] = set()  # a repeated address is looked for once
-    for found in _FOUND.finditer(text):
-        if (one := (str(found.lastgroup), found[0])) in looked_at:
+    for match in _FOUND.finditer(text):
+        if (one := (str(match.lastgroup), match[0])) in looked_at:
             continue
         looked_at.add(one)
-        if not _is_one(str(found.lastgroup), found[0], written):
+        if not _is_one(str(match.lastgroup), match[0], written):
             continue
-        words = _bare(str(found.lastgroup), found[0])
+        words = _bare(str(match.lastgroup), match[0])
         if names_sources and _FILE.search(words) and "/" not in words:
             continue
-        if words and not any(_stands(words, one, parent=found.lastgroup == "domain") for one in known):
-            if found.lastgroup == "phone" and any(_digits(words) in _joined(one) for one in known):
+        if words and not any(_stands(words, one, parent=match.lastgroup == "domain") for one in known):
+            if match.lastgroup == "phone" and any(_digits(words) in _joined(one) for one in known):
                 continue
             yield words
 
@@ -196,6 +196,6 @@ def _canonical(text: str) -> str:
         text = _LOOK_ALIKE.sub(".", text)
     text = _HTTP.sub("http", text)
     if _SPELLED_SIGN.search(text):
-        text = _BRACKETED.sub(lambda found: "." if found[1] else "@" if found[2] else found[3], text)
+        text = _BRACKETED.sub(lambda match: "." if match[1] else "@" if match[2] else match[3], text)
         text = _SPELLED.sub(".", text)
     return text

@@ -41,13 +41,13 @@ def check_sentence(
     language: str | None = None,
     written: str | None = None,
     urls: Collection[str] = (),
-    asked: str = "",
+    question: str = "",
 ) -> tuple[Flag, ...]:
     """The flags of one sentence, strong ones first.
 
     A sentence with markers is checked against what it cites, one without against all of `evidence`. `language` is the
     language asked for; None accepts any. `written`: the sentence before it was made harmless, which may have removed an
-    address; `urls`: the addresses of the sources, to which it may lead; `asked`: the question.
+    address; `urls`: the addresses of the sources, to which it may lead; `question`: the question of the run.
     """
     written = sentence if written is None else written
     sentence = _without_footnotes(_LEAD_IN.sub("", sentence), evidence)
@@ -56,26 +56,32 @@ def check_sentence(
     against = known or list(evidence)
     texts = [item.text for item in against]
     written, sentence = without_copied(written, texts), without_markup(without_copied(sentence, texts))
-    found = [*_citations(sentence, evidence)]
+    flags = [*_citations(sentence, evidence)]
     misplaced = [*_misplaced(sentence, known, evidence)]
     is_source = bool(_SOURCE_LINE.match(sentence))
     unseen = _never_shown(
-        sentence, written, () if misplaced or is_source else known, against, urls, asked=asked, names_sources=is_source
+        sentence,
+        written,
+        () if misplaced or is_source else known,
+        against,
+        urls,
+        question=question,
+        names_sources=is_source,
     )
     if unseen is not None:
-        found.append(unseen)
+        flags.append(unseen)
     if not has_content(sentence):
-        found.append(flag("empty", sentence.strip(), (), "says nothing beside its markers"))
+        flags.append(flag("empty", sentence.strip(), (), "says nothing beside its markers"))
     if is_source:
-        return tuple(found)
-    found += [*_contents(sentence, against), *misplaced]
+        return tuple(flags)
+    flags += [*_contents(sentence, against), *misplaced]
     if not cited and evidence and is_factual(sentence):
-        found.append(flag("uncited", strip_markers(sentence).strip(), (), "states something and cites nothing"))
+        flags.append(flag("uncited", strip_markers(sentence).strip(), (), "states something and cites nothing"))
     if language is not None and not _in_language(sentence, language):
-        found.append(
+        flags.append(
             flag("wrong_language", strip_markers(sentence).strip(), (), f"is not in the asked language {language}")
         )
-    return tuple(sorted(found, key=lambda one: one.strength != "strong"))
+    return tuple(sorted(flags, key=lambda one: one.strength != "strong"))
 
 
 def stands_alone(sentence: str, evidence: Sequence[Evidence]) -> bool:
@@ -99,18 +105,18 @@ def _never_shown(
     against: Sequence[Evidence],
     urls: Collection[str],
     *,
-    asked: str,
+    question: str,
     names_sources: bool,
 ) -> Flag | None:
     """The first reason never to show the sentence; one reason is enough, since each flag counts against the answer."""
     texts = [_everything(item) for item in against]
     numbers = tuple(item.n for item in against)
-    if found := list(dict.fromkeys(made_up(written, texts, urls=urls, names_sources=names_sources))):
+    if addresses := list(dict.fromkeys(made_up(written, texts, urls=urls, names_sources=names_sources))):
         why = "an address, account or command that is not in the evidence"
-        return flag("fabricated_address", ", ".join(found), numbers, why)
+        return flag("fabricated_address", ", ".join(addresses), numbers, why)
     if repeated := prompt_lines(written, texts):
         return flag("repeated_prompt", repeated, numbers, "repeats the instructions to the model")
-    if named := secrets(written, [*texts, asked]):
+    if named := secrets(written, [*texts, question]):
         return flag(
             "unsupported", ", ".join(named), numbers, "names what people keep secret, and the evidence does not"
         )
@@ -165,10 +171,10 @@ def _misplaced(sentence: str, cited: Sequence[Evidence], evidence: Sequence[Evid
     others = [item for item in evidence if item not in cited]
     if not cited or not others or overlap(sentence, [_text(item) for item in cited]) > MISPLACED_CITED_SHARE:
         return
-    found = next((item for item in others if overlap(sentence, [_text(item)]) >= MISPLACED_OTHER_SHARE), None)
-    if found is not None and is_factual(sentence):
+    source = next((item for item in others if overlap(sentence, [_text(item)]) >= MISPLACED_OTHER_SHARE), None)
+    if source is not None and is_factual(sentence):
         wrong = tuple(item.n for item in cited)
-        why = f"stands in {found.n}, not in {', '.join(map(str, wrong))}"
+        why = f"stands in {source.n}, not in {', '.join(map(str, wrong))}"
         yield flag("citation_out_of_range", strip_markers(sentence).strip(), wrong, why)
 
 
@@ -182,9 +188,9 @@ def _contents(sentence: str, against: Sequence[Evidence]) -> Iterator[Flag]:
     texts = [_text(item) for item in against]
     numbers = tuple(item.n for item in against)
     for wrong in wrong_numbers(sentence, texts):
-        held = (against[wrong.evidence].n,) if wrong.evidence is not None else numbers
+        numbered = (against[wrong.evidence].n,) if wrong.evidence is not None else numbers
         why = f"the evidence says {wrong.instead} there" if wrong.instead else "is not in the evidence"
-        yield flag("fabricated_number", wrong.words, held, f"{wrong.words}: {why}")
+        yield flag("fabricated_number", wrong.words, numbered, f"{wrong.words}: {why}")
     for quoted in fabricated_quotes(sentence, texts):
         yield flag("fabricated_quote", quoted, numbers, "is quoted but not written so in the evidence")
     if sentence.lstrip().startswith("#"):
@@ -204,9 +210,9 @@ def _contents(sentence: str, against: Sequence[Evidence]) -> Iterator[Flag]:
 
 def _read_in(sentence: str, texts: Sequence[str]) -> str:
     """The language of the terms to look for; a short sentence takes its evidence's language if both use the same script."""
-    found = detect(sentence)
-    alike = same_script(found)
-    return next((language for language in map(language_of, texts) if language in alike), found)
+    detected = detect(sentence)
+    alike = same_script(detected)
+    return next((language for language in map(language_of, texts) if language in alike), detected)
 
 
 def _in_language(sentence: str, language: str) -> bool:

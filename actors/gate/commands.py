@@ -38,8 +38,8 @@ def commands(written: str, text: str, known: Sequence[str]) -> Iterator[str]:
     """The commands and the code of a sentence, as `written` and as `text`, its form for comparing, that are not in `known`."""
     if not _HAS_SIGN.search(text):
         return
-    for found in _COMMAND.finditer(text):
-        words = _loose(found[0]).rstrip(".:!?`'\"")
+    for match in _COMMAND.finditer(text):
+        words = _loose(match[0]).rstrip(".:!?`'\"")
         if words and not _in(words, known):
             yield words
     if "`" not in written:

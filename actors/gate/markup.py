@@ -25,12 +25,12 @@ def without_markup(text: str) -> str:
     """`text` as a reader sees it; the words of a link that is a citation marker keep their brackets."""
     if "[" in text:
         text = _IMAGE.sub("", text)
-        text = _LINK.sub(lambda found: f"[{found[1]}]" if _is_number(found[1]) else found[1], text)
+        text = _LINK.sub(lambda match: f"[{match[1]}]" if _is_number(match[1]) else match[1], text)
         text = _FOOTNOTE.sub("", _REFERENCE.sub(r"\1", text))
     if "<" in text:
         text = _TAG.sub("", _COMMENT.sub("", text))
     if "&" in text:
-        text = _ENTITY.sub(lambda found: html.unescape(found[0]), text)
+        text = _ENTITY.sub(lambda match: html.unescape(match[0]), text)
     return text
 
 

@@ -51,15 +51,15 @@ def other_names(sentence: str, evidence: Sequence[str], language: str) -> Iterat
     if patterns is None:
         return
     plain = _MARKUP.sub("", visible(strip_markers(sentence)))
-    found = [(match.start(), match[0]) for match in patterns.run.finditer(plain)]
-    if not found:
+    names = [(match.start(), match[0]) for match in patterns.run.finditer(plain)]
+    if not names:
         return
     label = plain.find(":", 0, LEAD_LABEL_CHARS) + 1
     # The first word of a sentence is always capitalised.
-    opening = next((at + len(name) for at, name in found if label <= at <= label + 3), label)
+    opening = next((at + len(name) for at, name in names if label <= at <= label + 3), label)
     verb = patterns.verb.search(plain, opening)
     subject_ends = verb.start() if verb else opening
-    missing = [(at, name) for at, name in found if _missing(name, evidence)]
+    missing = [(at, name) for at, name in names if _missing(name, evidence)]
     unknown = [(at, name) for at, name in missing if at >= subject_ends]
     if len(unknown) == len(missing) and any(patterns.unnamed.match(text.lstrip()[:SUBJECT_CHARS]) for text in evidence):
         # The evidence does not name its subject, and the sentence's subject is named there: one name is allowed.
@@ -100,7 +100,7 @@ def _is_initials(word: str, text: str) -> bool:
     """Whether `word` is made of the initials of consecutive words: ASSR."""
     if not INITIALS_LETTERS[0] <= len(word) <= INITIALS_LETTERS[1]:
         return False
-    initials = "".join(found[0][0] for found in _WORD.finditer(text))
+    initials = "".join(word_match[0][0] for word_match in _WORD.finditer(text))
     return word in initials
 
 

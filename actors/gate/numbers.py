@@ -81,10 +81,10 @@ def wrong_numbers(sentence: str, evidence: Sequence[str]) -> Iterator[WrongNumbe
 def _renamed(value: Value, own_text: str, evidence: Sequence[str]) -> Iterator[WrongNumber]:
     """A name that the evidence has only with another number; a name that it does not have is no number at all."""
     assert value.name is not None
-    found = [renamed(value.name, read(text).text) for text in evidence]
-    other = next((index for index, name in enumerate(found) if name), None)
-    if other is not None and "" not in found:
-        yield WrongNumber(own_text[value.name.start : value.name.end], found[other] or "", other)
+    names = [renamed(value.name, read(text).text) for text in evidence]
+    other = next((index for index, name in enumerate(names) if name), None)
+    if other is not None and "" not in names:
+        yield WrongNumber(own_text[value.name.start : value.name.end], names[other] or "", other)
 
 
 def _bounds_another(text: str, value: Value, evidence: Sequence[str]) -> bool:
@@ -143,7 +143,7 @@ def _taken_place(
     best_same = max((likeness(slot, other) for other in same), default=0.0)
     if best_same > 1.0 - NUMBER_PLACE_MARGIN:
         return None
-    best, place = max(NUMBER_PLACE_SHARE, best_same + NUMBER_PLACE_MARGIN), None
+    best, rival = max(NUMBER_PLACE_SHARE, best_same + NUMBER_PLACE_MARGIN), None
     for index, text in enumerate(evidence):
         for other in slot_index(text).near(slot):
             # A value inside a range is fine: the ends of the range do not replace it.
@@ -152,9 +152,9 @@ def _taken_place(
             alike = likeness(slot, other)
             if alike < best or not _comparable(slot.value, other.value) or _told_elsewhere(other, alike, slot, own):
                 continue
-            if place is None or alike > best or other.value.start < place[1].value.start:
-                best, place = alike, (index, other)
-    return place
+            if rival is None or alike > best or other.value.start < rival[1].value.start:
+                best, rival = alike, (index, other)
+    return rival
 
 
 def _told_elsewhere(other: Slot, alike: float, slot: Slot, own: Sequence[Slot]) -> bool:

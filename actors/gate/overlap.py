@@ -65,8 +65,8 @@ def foreign(sentence: str, evidence: Sequence[str]) -> list[str]:
 
 def secrets(sentence: str, evidence: Sequence[str]) -> list[str]:
     """The secrets that the sentence names, in any language, when the evidence names none."""
-    found = [one[0] for one in _SECRETS.finditer(normal(sentence))]
-    return [] if found and any(_SECRETS.search(normal(text)) for text in evidence) else found
+    named = [one[0] for one in _SECRETS.finditer(normal(sentence))]
+    return [] if named and any(_SECRETS.search(normal(text)) for text in evidence) else named
 
 
 def _comparable(sentence: str, evidence: Sequence[str]) -> bool:

@@ -15,7 +15,7 @@ from index.text.sentences import split
 _ENDS: Final = " \n.!?。！？؟…\"'”’»*_#-•|"
 
 
-class Place(msgspec.Struct, frozen=True):
+class ClosestPart(msgspec.Struct, frozen=True):
     """`text` is the closest part of the evidence, in normal form; `coverage` the share of the sentence's content words in
     its best sentence; `evidence` the index of the text it is from.
     """
@@ -25,7 +25,7 @@ class Place(msgspec.Struct, frozen=True):
     evidence: int
 
 
-class Piece(msgspec.Struct, frozen=True):
+class EvidenceSentence(msgspec.Struct, frozen=True):
     """A sentence of the evidence, in normal form and as written."""
 
     text: str
@@ -34,51 +34,54 @@ class Piece(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=512)
-def _pieces(text: str) -> tuple[Piece, ...]:
+def _sentences(text: str) -> tuple[EvidenceSentence, ...]:
     plain = strip_markers(text)
-    found = ((normal(plain[start:end]), plain[start:end]) for start, end in split(plain))
-    return tuple(Piece(piece, written, frozenset(stem.stem for stem in stems(piece))) for piece, written in found)
+    parts = ((normal(plain[start:end]), plain[start:end]) for start, end in split(plain))
+    return tuple(
+        EvidenceSentence(sentence, written, frozenset(stem.stem for stem in stems(sentence)))
+        for sentence, written in parts
+    )
 
 
 def is_verbatim(sentence: str, evidence: Sequence[str]) -> bool:
     """Whether the sentence (in normal form) is a whole sentence of `evidence`, apart from marks at its ends."""
     bare = sentence.strip(_ENDS)
-    return any(piece.text.strip(_ENDS) == bare for text in evidence for piece in _pieces(text))
+    return any(part.text.strip(_ENDS) == bare for text in evidence for part in _sentences(text))
 
 
 def is_near(sentence: str, evidence: Sequence[str], share: float) -> bool:
     """Whether some sentence of `evidence` has more than that share of the content words of the sentence (in normal form)."""
     wanted = frozenset(stem.stem for stem in stems(sentence))
     least = share * len(wanted)
-    return any(len(wanted & piece.stems) > least for text in evidence for piece in _pieces(text))
+    return any(len(wanted & part.stems) > least for text in evidence for part in _sentences(text))
 
 
-def likest(sentence: str, evidence: Sequence[str], most: int) -> list[Piece]:
+def likest(sentence: str, evidence: Sequence[str], most: int) -> list[EvidenceSentence]:
     """The sentences of `evidence` that share most content words with the sentence (in normal form), the shorter of two first."""
     wanted = frozenset(stem.stem for stem in stems(sentence))
-    found = [
-        piece for text in evidence for piece in _pieces(text) if len(wanted & piece.stems) >= RETOLD_SHARE * len(wanted)
+    similar = [
+        part for text in evidence for part in _sentences(text) if len(wanted & part.stems) >= RETOLD_SHARE * len(wanted)
     ]
-    return sorted(found, key=lambda piece: (-len(wanted & piece.stems), len(piece.stems)))[:most]
+    return sorted(similar, key=lambda part: (-len(wanted & part.stems), len(part.stems)))[:most]
 
 
-def place(sentence: str, evidence: Sequence[str]) -> Place | None:
+def closest_part(sentence: str, evidence: Sequence[str]) -> ClosestPart | None:
     """The part of `evidence` that matches the sentence (in normal form); None for evidence without sentences."""
     wanted = frozenset(stem.stem for stem in stems(sentence))
     best: tuple[int, int, int] | None = None
     for index, text in enumerate(evidence):
-        for at, piece in enumerate(_pieces(text)):
-            shared = len(wanted & piece.stems)
+        for at, part in enumerate(_sentences(text)):
+            shared = len(wanted & part.stems)
             if best is None or shared > best[0]:
                 best = (shared, index, at)
     if best is None:
         return None
     shared, index, at = best
-    pieces = _pieces(evidence[index])
+    parts = _sentences(evidence[index])
     coverage = shared / len(wanted) if wanted else 0.0
     if coverage >= RETOLD_SHARE:
-        return Place(pieces[at].text, coverage, index)
-    near = sorted(range(len(pieces)), key=lambda other: (-len(wanted & pieces[other].stems), abs(other - at)))[
+        return ClosestPart(parts[at].text, coverage, index)
+    near = sorted(range(len(parts)), key=lambda other: (-len(wanted & parts[other].stems), abs(other - at)))[
         :NEAREST_SENTENCES
     ]
-    return Place("\n".join(pieces[other].text for other in sorted(near)), coverage, index)
+    return ClosestPart("\n".join(parts[other].text for other in sorted(near)), coverage, index)

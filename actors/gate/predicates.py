@@ -28,8 +28,8 @@ def other_predicate(text: str, there: str, language: str) -> tuple[str, str] | N
     if subject and not subject & _subject(text, mine):
         return None
     noun = says.noun_ends.split(mine[1])[0].strip()
-    said = {stem.stem for stem in stems(noun)} - says.general
-    if not said or said & {stem.stem for stem in stems(there)}:
+    defined = {stem.stem for stem in stems(noun)} - says.general
+    if not defined or defined & {stem.stem for stem in stems(there)}:
         return None
     return noun, says.noun_ends.split(theirs[1])[0].strip()
 

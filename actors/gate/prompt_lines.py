@@ -19,7 +19,7 @@ type Run = tuple[str, ...]
 
 def prompt_lines(sentence: str, evidence: Sequence[str]) -> str:
     """The words that come from a prompt and from no evidence; empty for none."""
-    if marks := [*STRUCTURE.marks(sentence), *(found[0].strip() for found in _ROLE.finditer(sentence))]:
+    if marks := [*STRUCTURE.marks(sentence), *(match[0].strip() for match in _ROLE.finditer(sentence))]:
         known = "\n".join([*evidence, *(mark for text in evidence for mark in STRUCTURE.marks(text))]).casefold()
         if foreign := [mark for mark in marks if mark.casefold() not in known]:
             return ", ".join(foreign)

@@ -23,15 +23,15 @@ _LOOSE = re.compile(r"[\s\"'“”„«»「」『』‹›`,.;:!?。，、；�
 def fabricated_quotes(sentence: str, evidence: Sequence[str]) -> Iterator[str]:
     """The quotations of `sentence` that are in none of `evidence`, in order."""
     for quoted in quotations(sentence):
-        pieces = [piece for piece in map(_loose, _ELLIPSIS.split(quoted)) if piece]
-        if pieces and not any(_in_order(pieces, _loose_text(text)) for text in evidence):
+        parts = [part for part in map(_loose, _ELLIPSIS.split(quoted)) if part]
+        if parts and not any(_in_order(parts, _loose_text(text)) for text in evidence):
             yield quoted
 
 
 def quotations(sentence: str) -> list[str]:
     """The text inside quotation marks, without the marks; an unpaired mark reaches to the sentence's edge."""
     text = strip_markers(visible(sentence)).replace("``", '"').replace("''", '"').replace("＂", '"')
-    found: list[str] = []
+    result: list[str] = []
     opened: list[tuple[str, int]] = []
     for at, written in enumerate(text):
         if len(opened) == QUOTE_DEPTH and written in _PAIRS:
@@ -41,11 +41,11 @@ def quotations(sentence: str) -> list[str]:
             opened.append((char, at + 1))
         elif char in _CLOSERS and not _is_apostrophe(text, at):
             if opened and _PAIRS[opened[-1][0]] == char:
-                found.append(text[opened.pop()[1] : at])
-            elif not opened and not found and char != "’":
-                found.append(text[:at])
-    found.extend(text[start:] for mark, start in opened if mark != "‘")
-    return [quoted for quoted in found if any(map(str.isalnum, quoted))]
+                result.append(text[opened.pop()[1] : at])
+            elif not opened and not result and char != "’":
+                result.append(text[:at])
+    result.extend(text[start:] for mark, start in opened if mark != "‘")
+    return [quoted for quoted in result if any(map(str.isalnum, quoted))]
 
 
 def _is_apostrophe(text: str, at: int) -> bool:
@@ -64,13 +64,13 @@ def _straight(text: str, at: int, opened: list[tuple[str, int]]) -> str:
     return "“" if not before.isalnum() or text.count('"', at + 1) > 0 else "”"
 
 
-def _in_order(pieces: list[str], text: str) -> bool:
+def _in_order(parts: list[str], text: str) -> bool:
     at = 0
-    for piece in pieces:
-        at = text.find(piece, at)
+    for part in parts:
+        at = text.find(part, at)
         if at < 0:
             return False
-        at += len(piece)
+        at += len(part)
     return True
 
 

@@ -14,7 +14,7 @@ from actors.facts.lexicon import Role, Term, terms
 from actors.facts.numbers.text_numbers import read
 from actors.facts.stems import Stem, stems
 from actors.gate.copies.check import changed_in_copy
-from actors.gate.places import is_verbatim, likest, place
+from actors.gate.places import closest_part, is_verbatim, likest
 from actors.gate.predicates import other_predicate
 from actors.gate.thresholds import COPY_CANDIDATES, RETOLD_SHARE, SAME_SUBJECT_SHARE
 from index.languages import of
@@ -40,7 +40,7 @@ def reversed_terms(sentence: str, evidence: Sequence[str], language: str) -> Ite
     evidence = [evidence[index] for index in comparable]
     if is_verbatim(text, evidence):
         return
-    there = place(text, evidence)
+    there = closest_part(text, evidence)
     if there is None:
         return
     whole = "\n".join(read(item).text for item in evidence)
@@ -124,10 +124,10 @@ def _modality(text: str, there: str, language: str) -> Iterator[tuple[str, str, 
     """Duty made recommendation, ban made permission, a lower limit made an upper one, and the reverse of each."""
     own, theirs = forces(text, language), forces(there, language)
     names = {force.name for force in own}
-    said = {force.name for force in theirs}
+    their_names = {force.name for force in theirs}
     for force in own:
         against = next((other for other in theirs if exclude(force.name, other.name) and other.name not in names), None)
-        if force.name not in said and against is not None:
+        if force.name not in their_names and against is not None:
             why = f"{SPOKEN[force.name]}, where the evidence has {SPOKEN[against.name]}: “{against.term.text}”"
             yield "modality", force.term.text, why
             return

@@ -42,8 +42,8 @@ def excused(sentence: str, flags: tuple[Flag, ...]) -> tuple[Flag, ...]:
 
 def admits(sentences: Sequence[Sentence]) -> bool:
     """Whether an answer is nothing but an admission, apart from questions and headings."""
-    said = [s.text.strip() for s in sentences if any(map(str.isalnum, s.text))]
-    return any(map(is_admission, said)) and all(is_admission(text) or _claims_nothing(text) for text in said)
+    texts = [s.text.strip() for s in sentences if any(map(str.isalnum, s.text))]
+    return any(map(is_admission, texts)) and all(is_admission(text) or _claims_nothing(text) for text in texts)
 
 
 def _claims_nothing(text: str) -> bool:

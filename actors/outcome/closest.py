@@ -53,8 +53,8 @@ def closest(
             rounds=rounds,
         )
     missing, refuse_reason = tuple(filter(None, (fit(one, question) for one in missing))), fit(refuse_reason, question)
-    said = notice or notices.nothing_sure(reason, question.language, missing=missing, refuse_reason=refuse_reason)
-    answer, cut = limited(notices.closest(said, question.language, languages=languages), question.constraints)
+    words = notice or notices.nothing_sure(reason, question.language, missing=missing, refuse_reason=refuse_reason)
+    answer, cut = limited(notices.closest(words, question.language, languages=languages), question.constraints)
     return AnswerSettled(
         settled=Settled(
             outcome="closest",
@@ -66,7 +66,7 @@ def closest(
             rounds=rounds,
             language=question.language,
             profile=question.profile,
-            passages=_shown(question, passages, best),
+            passages=_near_passages(question, passages, best),
             probability=probability,
             cut=cut,
         )
@@ -115,13 +115,13 @@ def _words_of(question: Question) -> str:
     return f"{question.text} {question.topic}"
 
 
-def _shown(question: Question, passages: Sequence[Passage], best: Sequence[Slice]) -> tuple[NearPassage, ...]:
+def _near_passages(question: Question, passages: Sequence[Passage], best: Sequence[Slice]) -> tuple[NearPassage, ...]:
     """The first MOST passages, each stretch of a source once."""
     wanted = content_words(_words_of(question))
     unit_of: dict[int, tuple[int, int]] = {}
     for at, start, end in best:
         unit_of.setdefault(at, (start, end))
-    shown: dict[tuple[str, int, int], NearPassage] = {}
+    result: dict[tuple[str, int, int], NearPassage] = {}
     for at in dict.fromkeys([*unit_of, *range(len(passages))]):
         passage = passages[at]
         start, end = cut(passage, unit_of.get(at), wanted)
@@ -129,7 +129,7 @@ def _shown(question: Question, passages: Sequence[Passage], best: Sequence[Slice
         text = passage.text[start:end]
         start, end = passage.char_start + start, passage.char_start + end
         section = section_of(passage, start, end)
-        found = NearPassage(
+        near_passage = NearPassage(
             source_id=passage.source_id,
             title=passage.title,
             url=section.url,
@@ -141,10 +141,10 @@ def _shown(question: Question, passages: Sequence[Passage], best: Sequence[Slice
             score=passage.score,
             headings=section.headings,
         )
-        shown.setdefault((passage.source_id, start, end), found)
-        if len(shown) == MOST:
+        result.setdefault((passage.source_id, start, end), near_passage)
+        if len(result) == MOST:
             break
-    return tuple(shown.values())
+    return tuple(result.values())
 
 
 def cut(passage: Passage, unit: tuple[int, int] | None, wanted: frozenset[str]) -> tuple[int, int]:
@@ -155,20 +155,20 @@ def cut(passage: Passage, unit: tuple[int, int] | None, wanted: frozenset[str]) 
     text = passage.text
     if len(text) <= LONGEST:
         return 0, len(text)
-    pieces = _pieces(passage)
+    parts = _parts(passage)
     if unit is None:
-        first, last = _densest(text, pieces, wanted)
+        first, last = _densest(text, parts, wanted)
     else:
-        inside = [at for at, (start, end) in enumerate(pieces) if start < unit[1] and unit[0] < end] or [0]
+        inside = [at for at, (start, end) in enumerate(parts) if start < unit[1] and unit[0] < end] or [0]
         first, last = inside[0], inside[-1]
     while True:
-        if last + 1 < len(pieces) and pieces[last + 1][1] - pieces[first][0] <= LONGEST:
+        if last + 1 < len(parts) and parts[last + 1][1] - parts[first][0] <= LONGEST:
             last += 1
-        elif first and pieces[last][1] - pieces[first - 1][0] <= LONGEST:
+        elif first and parts[last][1] - parts[first - 1][0] <= LONGEST:
             first -= 1
         else:
             break
-    start, end = pieces[first][0], pieces[last][1]
+    start, end = parts[first][0], parts[last][1]
     if end - start > LONGEST:  # a single piece: code, or a text without any full stop
         end = max(text.rfind("\n", start, start + LONGEST), text.rfind(" ", start, start + LONGEST))
         end = end if end > start else start + LONGEST
@@ -184,27 +184,27 @@ def _below_headings(passage: Passage, start: int, end: int) -> int:
     return start
 
 
-def _densest(text: str, pieces: list[tuple[int, int]], wanted: frozenset[str]) -> tuple[int, int]:
+def _densest(text: str, parts: list[tuple[int, int]], wanted: frozenset[str]) -> tuple[int, int]:
     """The first and last piece of the stretch with most different words that match; of equals, the first."""
     words = [(start, text[start:end].casefold()) for start, end in matches(text, wanted)]
     best, most = (0, 0), -1
-    for first, (start, _) in enumerate(pieces):
-        last = max([first, *(at for at in range(first, len(pieces)) if pieces[at][1] - start <= LONGEST)])
-        held = len({word for at, word in words if start <= at < pieces[last][1]})
-        if held > most:
-            best, most = (first, last), held
+    for first, (start, _) in enumerate(parts):
+        last = max([first, *(at for at in range(first, len(parts)) if parts[at][1] - start <= LONGEST)])
+        different = len({word for at, word in words if start <= at < parts[last][1]})
+        if different > most:
+            best, most = (first, last), different
     return best
 
 
-def _pieces(passage: Passage) -> list[tuple[int, int]]:
+def _parts(passage: Passage) -> list[tuple[int, int]]:
     """The parts between which a passage may be cut: its blocks, and the units of blocks that are too long."""
     small = [(unit.start, unit.end) for unit in units(passage.text, passage.blocks, passage.char_start)]
-    pieces: list[tuple[int, int]] = []
+    parts: list[tuple[int, int]] = []
     for block in passage.blocks:
         start = max(0, block.start - passage.char_start)
         end = min(len(passage.text), block.end - passage.char_start)
         if end - start > LONGEST:
-            pieces += [unit for unit in small if start <= unit[0] and unit[1] <= end]
+            parts += [unit for unit in small if start <= unit[0] and unit[1] <= end]
         elif start < end:
-            pieces.append((start, end))
-    return sorted(pieces) or small or [(0, len(passage.text))]
+            parts.append((start, end))
+    return sorted(parts) or small or [(0, len(passage.text))]

@@ -10,9 +10,9 @@ from bus.wire.messages import Flag, Settled, WithheldSentence
 from index.masking import mask, masked, values_in
 
 
-def private(settled: Settled, *, shown: str) -> Settled:
-    """`settled` with its personal data masked; the part of the answer that was `shown` was masked then, and stays as it is."""
-    rest = settled.answer.removeprefix(shown)
+def private(settled: Settled, *, shown_text: str) -> Settled:
+    """`settled` with its personal data masked; the part of the answer that was `shown_text` was masked then, and stays as it is."""
+    rest = settled.answer.removeprefix(shown_text)
     before = settled.answer.removesuffix(rest)
     known = values_in([*(c.cited_text for c in settled.citations), *(p.text for p in settled.passages)])
     withheld = tuple(
@@ -34,10 +34,10 @@ def private(settled: Settled, *, shown: str) -> Settled:
 
 def flags_shown(text: str, flags: Iterable[Flag], known: Collection[str] = ()) -> tuple[Flag, ...]:
     """The flags of a sentence with their words as the masked sentence has them, also for part of a number."""
-    return tuple(_shown(flag, _in(text, flag.words, known)) for flag in flags)
+    return tuple(_masked_flag(flag, _in(text, flag.words, known)) for flag in flags)
 
 
-def _shown(flag: Flag, words: str) -> Flag:
+def _masked_flag(flag: Flag, words: str) -> Flag:
     why = flag.why.replace(flag.words, words) if flag.words else flag.why
     return msgspec.structs.replace(flag, words=words, why=mask(why))
 

@@ -42,9 +42,9 @@ def refuse(
     )
 
 
-def fit(said: str, question: Question) -> str:
+def fit(reason: str, question: Question) -> str:
     """A model's reason for a refusal as it may be shown; empty when it has something that no answer may show."""
-    written = without_thinking(said)
+    written = without_thinking(reason)
     if reveals(written, [question.asked]):
         return ""
     harmless = defang(written, ())
@@ -66,19 +66,19 @@ def decline(question: Question, kind: DeclinedKind, *, text: str = "") -> Answer
     )
 
 
-def fail(question: Question, reason: Reason, detail: str = "", *, shown: str = "") -> AnswerSettled:
+def fail(question: Question, reason: Reason, detail: str = "", *, shown_text: str = "") -> AnswerSettled:
     """The run failed because a power was unavailable; what was shown stays shown, and an error follows it."""
     return AnswerSettled(
         settled=Settled(
             outcome="failed",
             question=question.asked,
             reason=reason,
-            answer=shown,
+            answer=shown_text,
             detail=detail,
             language=question.language,
             profile=question.profile,
         ),
-        shown=shown,
+        shown=shown_text,
     )
 
 

@@ -114,7 +114,7 @@ def conflicts_shown(message: Draft, numbers: tuple[int, ...]) -> tuple[Conflict,
     if not message.question.renumbered:
         return message.conflicts
     of_both = [n for one in message.conflicts for n in (one.first_n, one.second_n)]
-    number = {n: place for place, n in enumerate(dict.fromkeys([*numbers, *of_both]), start=1)}
+    number = {n: at for at, n in enumerate(dict.fromkeys([*numbers, *of_both]), start=1)}
     return tuple(
         msgspec.structs.replace(
             one,
@@ -140,8 +140,8 @@ def _undisputed(confidence: Confidence, message: Draft) -> Confidence:
 
 def _admitted(message: Draft, decision: Decision, text: str) -> AnswerSettled:
     """The model admitted that it does not know: the person gets the model's words and the closest passages."""
-    said = _closest(message, "no_evidence", notice=text).settled
-    return AnswerSettled(settled=_with(said, message, decision), shown=message.shown)
+    ended = _closest(message, "no_evidence", notice=text).settled
+    return AnswerSettled(settled=_with(ended, message, decision), shown=message.shown)
 
 
 def _refused(message: Draft, reason: Reason, decision: Decision, profile_reply: str) -> AnswerSettled:

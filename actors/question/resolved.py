@@ -40,14 +40,14 @@ def resolving_under(defaults: Defaults) -> Iterator[None]:
 def resolved(message: QuestionAsked) -> Question:
     """The request as the stages see it: language detected, defaults filled in from the profile and the settings."""
     profile = profile_of(message.profile)
-    found = message.language or detect(message.question)
+    language = message.language or detect(message.question)
     contexts = message.contexts
     if contexts is not None:
         contexts = tuple(c for c in contexts if c.content.strip() and c.content.strip() != NO_CONTEXT)
     return Question(
         text=message.question,
         asked=message.question,
-        language=found if found in LANGUAGES else profile.default_language,
+        language=language if language in LANGUAGES else profile.default_language,
         profile=message.profile,
         style=message.style or message.constraints.style,
         release=message.release or profile.release,
@@ -64,5 +64,5 @@ def resolved(message: QuestionAsked) -> Question:
 
 def must_cite(question: Question) -> bool:
     """Whether an answer without a citation is refused: the request decides, else the profile."""
-    asked = question.constraints.must_cite
-    return profile_of(question.profile).must_cite if asked is None else asked
+    requested = question.constraints.must_cite
+    return profile_of(question.profile).must_cite if requested is None else requested

@@ -15,7 +15,7 @@ from prompts import contracts
 EXPLAINED = ("definition", "manner", "reason")
 
 
-def found(message: PassagesReady) -> tuple[Passage, ...]:
+def candidates(message: PassagesReady) -> tuple[Passage, ...]:
     """The passages to choose among; those that a judge rejected come last."""
     return (*message.passages, *message.near)
 

@@ -43,18 +43,18 @@ class Limit:
         if not self._stops:
             return self._within(tokens)
         text = self._held + "".join(tokens)
-        found = [at for stop in self._stops if (at := text.find(stop)) >= 0]
-        certain = tokens_of(text[: min(found)]) if found else self._certain(text)
-        self._held = "" if found else text[sum(map(len, certain)) :]
-        shown = self._within(certain)
-        if found and self.cut is UNSET:
+        stops = [at for stop in self._stops if (at := text.find(stop)) >= 0]
+        certain = tokens_of(text[: min(stops)]) if stops else self._certain(text)
+        self._held = "" if stops else text[sum(map(len, certain)) :]
+        tokens_shown = self._within(certain)
+        if stops and self.cut is UNSET:
             self.cut = "stop"
-        return shown
+        return tokens_shown
 
     def finish(self) -> list[str]:
         """The rest."""
-        held, self._held = self._held, ""
-        return self._within(tokens_of(held))
+        rest, self._held = self._held, ""
+        return self._within(tokens_of(rest))
 
     def _certain(self, text: str) -> list[str]:
         """The tokens before a possible beginning of a stop sequence."""
@@ -70,17 +70,17 @@ class Limit:
             return []
         if self._left is None:
             return list(tokens)
-        shown: list[str] = []
+        kept: list[str] = []
         for token in tokens:
             if not self._left and token.strip():
                 self.cut = "length"
                 if not self._ended():
-                    shown.append(ELLIPSIS)
+                    kept.append(ELLIPSIS)
                 break
             self._left -= bool(token.strip())
             self._tail = (self._tail + token)[-_TAIL:]
-            shown.append(token)
-        return shown
+            kept.append(token)
+        return kept
 
     def _ended(self) -> bool:
         """Whether the shown text ends with a sentence."""

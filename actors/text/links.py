@@ -58,18 +58,18 @@ def _once(text: str, allowed: set[str]) -> str:
     text = _PLACEHOLDER.sub(_OTHER_BRACKETS, text)
     text = _HIDDEN_ELEMENT.sub("", _COMMENT.sub("", text))
     text = _IMAGE.sub(r"\1", text)
-    text = _LINK.sub(lambda found: found[0] if _canonical(found[2]) in allowed else found[1], text)
+    text = _LINK.sub(lambda match: match[0] if _canonical(match[2]) in allowed else match[1], text)
     text = _REFERENCE.sub("", text)
     # Tags are removed whole, before removing an address inside one could leave it open.
-    text = _TAG.sub(lambda found: found[0] if _is_autolink(found[0], allowed) else "", text)
-    text = _BARE.sub(lambda found: _kept_address(found, allowed), text)
+    text = _TAG.sub(lambda match: match[0] if _is_autolink(match[0], allowed) else "", text)
+    text = _BARE.sub(lambda match: _kept_address(match, allowed), text)
     return _without_entities(text)
 
 
-def _kept_address(found: re.Match[str], allowed: set[str]) -> str:
-    address = found[1]
+def _kept_address(match: re.Match[str], allowed: set[str]) -> str:
+    address = match[1]
     trailing = address[len(address.rstrip(_TRAILING)) :]
-    return found[0] if _canonical(address.rstrip(_TRAILING)) in allowed else trailing
+    return match[0] if _canonical(address.rstrip(_TRAILING)) in allowed else trailing
 
 
 def _is_autolink(tag: str, allowed: set[str]) -> bool:
@@ -88,8 +88,8 @@ def _without_entities(text: str) -> str:
     )
 
 
-def _entity(found: re.Match[str]) -> str:
-    char = html.unescape(found[0])
+def _entity(match: re.Match[str]) -> str:
+    char = html.unescape(match[0])
     return " " if char in "<>" or unicodedata.category(char[:1] or " ") in ("Cc", "Cf") else char
 
 

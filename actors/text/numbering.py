@@ -23,15 +23,15 @@ _SPACES: Final = " \t\u00a0\u202f"
 
 def renumbered(text: str, number: Callable[[int], int | None], *, end: int | None = None, start: int = 0) -> str:
     """`text[start:end]` with each number of its markers replaced, or left out where there is none; an empty marker goes."""
-    pieces: list[str] = []
+    parts: list[str] = []
     at = start
     for marker in markers(text):
         if marker.start >= start and (end is None or marker.end <= end):
             written = _rewritten(text[marker.start : marker.end], marker, number)
             before = text[at : marker.start]
-            pieces += [before if written else before.rstrip(_SPACES), written]
+            parts += [before if written else before.rstrip(_SPACES), written]
             at = marker.end
-    return "".join([*pieces, text[at:end]])
+    return "".join([*parts, text[at:end]])
 
 
 def _rewritten(written: str, marker: Marker, number: Callable[[int], int | None]) -> str:
@@ -67,11 +67,11 @@ class Numbering:
         self._line = ""  # the current line from its beginning, which decides what belongs to code
         self._done = 0  # the part of it that was returned
 
-    def feed(self, piece: str) -> str:
+    def feed(self, text: str) -> str:
         """The text that can be shown now; may be empty."""
         if not self._active:
-            return piece
-        self._line += piece
+            return text
+        self._line += text
         return self._take(self._settled())
 
     def finish(self) -> str:
@@ -84,14 +84,14 @@ class Numbering:
         return max(self._done, min(end, unclosed(self._line), inline_begun(self._line)))
 
     def _take(self, end: int) -> str:
-        shown = renumbered(self._line, self._number, start=self._done, end=end)
+        text = renumbered(self._line, self._number, start=self._done, end=end)
         self._done = end
         if line := self._line.rfind("\n", 0, end) + 1:
             self._line, self._done = self._line[line:], end - line
         before = self._line[: self._done]
         if "`" not in before and before.strip():
             self._line, self._done = _WORD + self._line[self._done :], len(_WORD)  # the rest of it does not matter
-        return shown
+        return text
 
     def _number(self, n: int) -> int | None:
         if n not in self._evidence:
@@ -114,8 +114,8 @@ def as_evidence(text: str, cited: Sequence[int]) -> str:
 
 def plain(text: str) -> str:
     """`text` with its markers in one notation, so that the same sentence is known however its markers were written."""
-    pieces, at = [], 0
+    parts, at = [], 0
     for marker in markers(text):
-        pieces += [text[at : marker.start], "[", ", ".join(map(str, sorted(marker.numbers))), "]"]
+        parts += [text[at : marker.start], "[", ", ".join(map(str, sorted(marker.numbers))), "]"]
         at = marker.end
-    return "".join([*pieces, text[at:]])
+    return "".join([*parts, text[at:]])

@@ -35,9 +35,9 @@ class SafeStream:
         self._raw = ""
         self._shown = ""
 
-    def feed(self, piece: str) -> str:
+    def feed(self, text: str) -> str:
         """The text that can be shown now; may be empty."""
-        self._raw += piece
+        self._raw += text
         return self._take(self._settled())
 
     def finish(self) -> str:
@@ -46,8 +46,8 @@ class SafeStream:
 
     def _settled(self) -> int:
         raw = masked(self._raw, "x")
-        found = _OPEN.search(raw)
-        end = min(found.start() if found else len(self._raw), unclosed(self._raw))
+        match = _OPEN.search(raw)
+        end = min(match.start() if match else len(self._raw), unclosed(self._raw))
         # Something complete must not be cut in two by something unfinished after it.
         return min([end, *(one.start() for one in _WHOLE.finditer(raw) if one.start() < end < one.end())])
 

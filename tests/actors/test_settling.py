@@ -179,7 +179,7 @@ async def test_lead_is_recorded_despite_masking() -> None:
     result = (await settled(draft)).settled
     assert [c.lead for c in result.citations] == [(100, 121)]
     assert [c.lead for r in result.references for c in r.cited] == [(100, 121)]
-    hidden = private(result, shown="")
+    hidden = private(result, shown_text="")
     assert [(c.lead, c.cited_text[:21]) for c in hidden.citations] == [((100, 121), "Refunds take 14 days.")]
     assert "kim@" not in str(hidden)
     plain = verified(GOOD, release="draft", evidence=(msgspec.structs.replace(span(), lead=(100, 146)),))

@@ -52,14 +52,14 @@ class SlotIndex(msgspec.Struct, frozen=True):
 def slots(text: str) -> tuple[Slot, ...]:
     reading = read(text)
     starts = [word.start for word in reading.words]
-    found: list[Slot] = []
+    result: list[Slot] = []
     for value in reading.values:
         first = bisect_left(starts, value.start)
         last = bisect_left(starts, value.end)
         before = tuple(word.text for word in reversed(reading.words[max(0, first - len(CONTEXT_WEIGHTS)) : first]))
         after = tuple(word.text for word in reading.words[last : last + len(CONTEXT_WEIGHTS)])
-        found.append(Slot(value, before, after))
-    return tuple(found)
+        result.append(Slot(value, before, after))
+    return tuple(result)
 
 
 @lru_cache(maxsize=512)
@@ -67,20 +67,20 @@ def slot_index(text: str) -> SlotIndex:
     distinct: dict[tuple[object, ...], Slot] = {}
     for slot in slots(text):
         distinct.setdefault(signature(slot), slot)
-    found = tuple(distinct.values())
-    amounts = {(slot.value.readings, slot.value.unit): slot.value for slot in reversed(found)}
+    all_slots = tuple(distinct.values())
+    amounts = {(slot.value.readings, slot.value.unit): slot.value for slot in reversed(all_slots)}
     by_value: dict[float, list[Slot]] = {}
     by_word: dict[tuple[bool, str], list[Slot]] = {}
-    for slot in found:
+    for slot in all_slots:
         for reading in slot.value.readings:
             by_value.setdefault(reading, []).append(slot)
         for key in _nearest(slot):
             by_word.setdefault(key, []).append(slot)
     return SlotIndex(
-        found,
+        all_slots,
         {value: tuple(some) for value, some in by_value.items()},
         {key: tuple(some) for key, some in by_word.items()},
-        tuple(slot for slot in found if slot.value.span),
+        tuple(slot for slot in all_slots if slot.value.span),
         tuple(amounts.values()),
     )
 
@@ -97,9 +97,9 @@ def _nearest(slot: Slot) -> set[tuple[bool, str]]:
     }
 
 
-def _all[Key](found: dict[Key, tuple[Slot, ...]], keys: Iterable[Key]) -> Iterator[Slot]:
+def _all[Key](index: dict[Key, tuple[Slot, ...]], keys: Iterable[Key]) -> Iterator[Slot]:
     for key in keys:
-        yield from found.get(key, ())
+        yield from index.get(key, ())
 
 
 def matches(value: Value, other: Value) -> bool:
@@ -125,9 +125,9 @@ def likeness(slot: Slot, other: Slot) -> float:
     """Share (0..1) of the words around `slot` that also surround `other` on the same side; nearer words count more."""
     shared = total = 0.0
     for mine, theirs in ((slot.before, other.before), (slot.after, other.after)):
-        for place, (weight, word) in enumerate(zip(CONTEXT_WEIGHTS, mine, strict=False)):
+        for distance, (weight, word) in enumerate(zip(CONTEXT_WEIGHTS, mine, strict=False)):
             total += weight
-            if place < len(theirs) and theirs[place] == word:
+            if distance < len(theirs) and theirs[distance] == word:
                 shared += weight
             elif word in theirs:
                 shared += weight * MOVED_WEIGHT

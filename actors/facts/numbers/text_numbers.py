@@ -33,6 +33,6 @@ class Reading(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=READ_TEXTS)
 def read(text: str) -> Reading:
     plain = normal(strip_markers(text))
-    found, intervals = values(plain)
+    numbers, intervals = values(plain)
     words = tuple(Word(match.start(), match.end(), match[0]) for match in TOKEN.finditer(plain))
-    return Reading(plain, words, found, intervals)
+    return Reading(plain, words, numbers, intervals)

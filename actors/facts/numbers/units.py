@@ -61,17 +61,17 @@ def unit_after(text: str, at: int) -> tuple[str, int]:
     """The unit that begins at `at` (one space allowed) and its end; ("", at) for none."""
     while at < len(text) and text[at] in "\n":
         return "", at
-    found = _UNIT.match(text, at)
-    if not found:
+    match = _UNIT.match(text, at)
+    if not match:
         return "", at
-    word = found[0].lstrip(" -")
+    word = match[0].lstrip(" -")
     # In "1980 s" a new word begins with s; "1980s" is a decade.
-    if word in _ATTACHED and found[0] != word:
+    if word in _ATTACHED and match[0] != word:
         return "", at
-    return _AFTER[word], found.end()
+    return _AFTER[word], match.end()
 
 
 def unit_before(text: str, at: int) -> str:
     """The unit written before the number that begins at `at`, as in `$5` or 百分之五; "" for none."""
-    found = _LEAD.search(text, max(0, at - 10), at)
-    return _BEFORE[found[1]] if found else ""
+    match = _LEAD.search(text, max(0, at - 10), at)
+    return _BEFORE[match[1]] if match else ""

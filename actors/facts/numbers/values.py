@@ -72,22 +72,22 @@ class Interval(msgspec.Struct, frozen=True):
 
 def values(text: str) -> tuple[tuple[Value, ...], tuple[Interval, ...]]:
     """The numbers of a normal text in order, and the ranges formed by two of them."""
-    found = _digit_values(text)
-    found.extend(_months(text, found))
-    taken = [(value.start, value.end) for value in found]
+    result = _digit_values(text)
+    result.extend(_months(text, result))
+    taken = [(value.start, value.end) for value in result]
     # Where the numbers of two languages overlap, the longer one is meant: vingt-six contains "six".
     for numeral in sorted(written(text), key=lambda numeral: numeral.start - numeral.end):
         if not any(start < numeral.end and numeral.start < end for start, end in taken):
             unit, _ = unit_after(text, numeral.end)
             unit = unit_before(text, numeral.start) or unit
-            found.append(Value(numeral.start, numeral.end, frozenset({numeral.value}), unit, numeral.sure))
+            result.append(Value(numeral.start, numeral.end, frozenset({numeral.value}), unit, numeral.sure))
             taken.append((numeral.start, numeral.end))
-    found.sort(key=lambda value: value.start)
-    return _with_ranges(text, found)
+    result.sort(key=lambda value: value.start)
+    return _with_ranges(text, result)
 
 
 def _digit_values(text: str) -> list[Value]:
-    found: list[Value] = []
+    result: list[Value] = []
     at = 0
     names = glued(text)
     starts = [one.start for one in names]
@@ -98,7 +98,7 @@ def _digit_values(text: str) -> list[Value]:
             # What follows a name is not its unit.
             digits = _PLAIN_DIGITS.match(text, match.start())
             at = digits.end() if digits else match.end()
-            found.append(Value(match.start(), at, frozenset({float(text[match.start() : at])}), "", name=name))
+            result.append(Value(match.start(), at, frozenset({float(text[match.start() : at])}), "", name=name))
             continue
         readings, end = _scaled(text, match)
         unit, at = unit_after(text, end)
@@ -108,8 +108,8 @@ def _digit_values(text: str) -> list[Value]:
         ):
             readings = readings | {reading + 12 for reading in readings}
         covers = unit == "decade" and all(reading % 10 == 0 for reading in readings)
-        found.append(Value(match.start(), end, frozenset(readings), unit, span=9.0 if covers else 0.0))
-    return found
+        result.append(Value(match.start(), end, frozenset(readings), unit, span=9.0 if covers else 0.0))
+    return result
 
 
 def _scaled(text: str, match: re.Match[str]) -> tuple[set[float], int]:
@@ -162,7 +162,7 @@ def _readings(digits: str) -> set[float]:
 
 def _months(text: str, numbers: list[Value]) -> list[Value]:
     beside = {value.start for value in numbers} | {value.end for value in numbers}
-    found: list[Value] = []
+    result: list[Value] = []
     for match in _MONTH.finditer(text):
         near = any(at in beside for at in range(match.start() - 4, match.start() + 1)) or any(
             at in beside for at in range(match.end(), match.end() + 4)
@@ -170,15 +170,15 @@ def _months(text: str, numbers: list[Value]) -> list[Value]:
         if match[0] in _DOUBTFUL_MONTHS and not near:
             continue
         number = float(MONTHS[match[0]])
-        found.append(Value(match.start(), match.end(), frozenset({number}), "month"))
-    return found
+        result.append(Value(match.start(), match.end(), frozenset({number}), "month"))
+    return result
 
 
-def _with_ranges(text: str, found: list[Value]) -> tuple[tuple[Value, ...], tuple[Interval, ...]]:
+def _with_ranges(text: str, numbers: list[Value]) -> tuple[tuple[Value, ...], tuple[Interval, ...]]:
     intervals: list[Interval] = []
-    marked = list(found)
-    for index in range(len(found) - 1):
-        left, right = marked[index], found[index + 1]
+    marked = list(numbers)
+    for index in range(len(numbers) - 1):
+        left, right = marked[index], numbers[index + 1]
         if not _joined(text, left, right):
             continue
         scale = _SCALE.search(text, right.start, right.end)

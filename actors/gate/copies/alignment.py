@@ -77,12 +77,12 @@ def copy_of(text: str, there: str) -> Copy | None:
     least = COPY_SHARE_HANGUL if any(map(is_hangul, words)) else COPY_SHARE
     if not words or kept < least * len(words):
         return None
-    found: list[Change] = []
+    changes: list[Change] = []
     for tag, begin, end, first, last in matcher.get_opcodes():
         change = Change(begin + head, end + head, first + head, last + head)
         if tag != "equal" and (change.begin < change.end or 0 < change.begin < len(words)):
-            found.append(_cut(change, len(words)))
-    return Copy(text, there, mine, theirs, tuple(_merged(found, mine, theirs)), kept / len(words))
+            changes.append(_cut(change, len(words)))
+    return Copy(text, there, mine, theirs, tuple(_merged(changes, mine, theirs)), kept / len(words))
 
 
 def _cut(change: Change, length: int) -> Change:

@@ -8,28 +8,28 @@ from actors.facts.stems import stems
 from actors.gate.copies.alignment import Change, Copy, copy_of
 from actors.gate.copies.nouns import other_noun
 from actors.gate.copies.reservations import reserved
-from actors.gate.places import Piece
+from actors.gate.places import EvidenceSentence
 from actors.gate.thresholds import ADDED_WORDS, REPLACED_WORDS, SWAPPED_WORDS
 from index.languages.negation import Negated, negations
 
 
 def changed_in_copy(
-    text: str, written: str, pieces: Sequence[Piece], evidence: Sequence[str], language: str
+    text: str, written: str, candidates: Sequence[EvidenceSentence], evidence: Sequence[str], language: str
 ) -> Iterator[tuple[str, str]]:
     """The words of a sentence that change the claim of the one it copies, each with the reason; none if it copies none.
 
-    `text` is `written` in normal form; `pieces` are the sentences of `evidence` that it may copy.
+    `text` is `written` in normal form; `candidates` are the sentences of `evidence` that it may copy.
     """
-    copies = [(copy, piece) for piece in pieces if (copy := copy_of(text, piece.text)) is not None]
+    copies = [(copy, original) for original in candidates if (copy := copy_of(text, original.text)) is not None]
     if not copies:
         return
-    copy, piece = max(copies, key=lambda found: found[0].share)
+    copy, original = max(copies, key=lambda pair: pair[0].share)
     for change in copy.changes:
         why = (
             _denied(copy, change, language)
             or _swapped(copy, change, language)
             or (reserved(copy, change, language) if not copy.short else "")
-            or (other_noun(copy, change, written, piece.written, evidence, language) if not copy.short else "")
+            or (other_noun(copy, change, written, original.written, evidence, language) if not copy.short else "")
         )
         if why:
             yield copy.words(change), f"copies the evidence but {why}"
@@ -67,9 +67,9 @@ def _swapped(copy: Copy, change: Change, language: str) -> str:
     if copy.size(change) > SWAPPED_WORDS:
         return ""
     extended = _with_neighbours(copy, change, own, others)
-    for found in (terms, copy_terms):
-        was_said = [was for was in found(copy.there, language) if _touches(was, extended[1])]
-        for term in found(copy.text, language):
+    for terms_in in (terms, copy_terms):
+        was_said = [was for was in terms_in(copy.there, language) if _touches(was, extended[1])]
+        for term in terms_in(copy.text, language):
             if not _touches(term, extended[0]) or any(set(term.senses) & set(was.senses) for was in was_said):
                 continue
             for was in was_said:
@@ -109,8 +109,8 @@ def _negated(text: str, term: Term, language: str) -> bool:
     return any(one.start <= term.start < one.end for one in negations(text, language))
 
 
-def _touching(found: list[Force], span: tuple[int, int]) -> list[Force]:
-    return [force for force in found if _touches(force.term, span)]
+def _touching(all_forces: list[Force], span: tuple[int, int]) -> list[Force]:
+    return [force for force in all_forces if _touches(force.term, span)]
 
 
 def _touches(term: Term, span: tuple[int, int]) -> bool:

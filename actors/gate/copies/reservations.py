@@ -12,10 +12,10 @@ def reserved(copy: Copy, change: Change, language: str) -> str:
     if not _alone(copy.text, mine, own) or not _alone(copy.there, theirs, others):
         return ""
     for term in own:
-        if _has(term, "reservation") and not _said(term, copy_terms(copy.there, language)):
+        if _has(term, "reservation") and not _has_equal(term, copy_terms(copy.there, language)):
             return f"adds {term.text}"
     for term in others:
-        if not _said(term, copy_terms(copy.text, language)):
+        if not _has_equal(term, copy_terms(copy.text, language)):
             return f"leaves out {term.text}"
     return ""
 
@@ -36,7 +36,7 @@ def _has(term: Term, role: Role) -> bool:
     return any(sense.role == role for sense in term.senses)
 
 
-def _said(term: Term, others: tuple[Term, ...]) -> bool:
+def _has_equal(term: Term, others: tuple[Term, ...]) -> bool:
     return any(other.text == term.text or sides(term) & sides(other) for other in others)
 
 
