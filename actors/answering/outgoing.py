@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from actors.answering.cleaning import Cleaning
 from actors.text.chain import Chain, CitationHold, Each
-from actors.text.limit import Limit
+from actors.text.limit import TextLimit
 from actors.text.numbering import Numbering
 from actors.text.safe_stream import SafeStream
 from bus.powers.events import tokens_of
@@ -50,9 +50,9 @@ class Outgoing:
         question = self._request.question
         evidence = frozenset(span.n for span in self._request.evidence)
         self._numbers = Numbering(evidence, cited, active=question.renumbered)
-        self.limit = Limit(question.constraints, before)
+        self.limit = TextLimit(question.constraints, before)
         #: Under `token`, the check is behind the text shown: it ends with the sentence that reaches the limit.
-        self._checked = Limit(question.constraints, before)
+        self._checked = TextLimit(question.constraints, before)
 
     def _compose(self, before: str = "", *, waits: bool) -> None:
         harmless, masks = self._cleaning.harmless, self._cleaning.masks()

@@ -9,14 +9,14 @@ from actors.evidence.thresholds import SCOPE_CHARS
 from index.languages import LANGUAGES, of
 
 
-class Audience(msgspec.Struct, frozen=True):
+class StatedScope(msgspec.Struct, frozen=True):
     """`everybody`, else only some. `text` is the stretch that states it, as written."""
 
     everybody: bool
     text: str
 
 
-def audience_of(sentence: str, language: str) -> Audience | None:
+def audience_of(sentence: str, language: str) -> StatedScope | None:
     """The scope that a sentence states; None when it states none, or both."""
     if language not in LANGUAGES:
         return None
@@ -24,7 +24,7 @@ def audience_of(sentence: str, language: str) -> Audience | None:
     match = every or only
     if match is None or (every and only):
         return None
-    return Audience(every is not None, _stretch(sentence, match.start(), match.end()))
+    return StatedScope(every is not None, _stretch(sentence, match.start(), match.end()))
 
 
 @cache

@@ -13,7 +13,7 @@ import msgspec
 
 from actors.evidence.amounts import Amount, same
 from actors.evidence.spans import Slice, numbered
-from actors.evidence.statements import Statement, statements
+from actors.evidence.statements import Claim, statements
 from actors.evidence.thresholds import (
     ALIKE_SHARE,
     ALIKE_SHARE_IN_DOCUMENT,
@@ -68,13 +68,13 @@ def _settled(conflict: Conflict, first: str, second: str, old: Mapping[str, str]
     return msgspec.structs.replace(conflict, outdated_n=conflict.first_n if first in old else conflict.second_n)
 
 
-def _disagreement(first: Statement, second: Statement) -> Conflict | None:
+def _disagreement(first: Claim, second: Claim) -> Conflict | None:
     if first.n == second.n or first.language != second.language:
         return None
     return _conflict(first, second) or _wording_conflict(first, second)
 
 
-def _conflict(first: Statement, second: Statement) -> Conflict | None:
+def _conflict(first: Claim, second: Claim) -> Conflict | None:
     if _other_scope(first, second):
         return _scope_conflict(first, second)
     if not first.amounts or not second.amounts or not _alike(first, second):
@@ -95,7 +95,7 @@ def _conflict(first: Statement, second: Statement) -> Conflict | None:
     )
 
 
-def _other_scope(first: Statement, second: Statement) -> bool:
+def _other_scope(first: Claim, second: Claim) -> bool:
     """Whether one is for everybody and the other only for some, in documents that otherwise say the same."""
     return (
         first.scope is not None
@@ -108,7 +108,7 @@ def _other_scope(first: Statement, second: Statement) -> bool:
     )
 
 
-def _scope_conflict(first: Statement, second: Statement) -> Conflict | None:
+def _scope_conflict(first: Claim, second: Claim) -> Conflict | None:
     if first.scope is None or second.scope is None:
         return None
     shared = " ".join(word for word in first.text.split() if word in second.text.split())
@@ -122,7 +122,7 @@ def _scope_conflict(first: Statement, second: Statement) -> Conflict | None:
     )
 
 
-def _wording_conflict(first: Statement, second: Statement) -> Conflict | None:
+def _wording_conflict(first: Claim, second: Claim) -> Conflict | None:
     copy = contradicted(first, second)
     if copy is None:
         return None
@@ -136,7 +136,7 @@ def _wording_conflict(first: Statement, second: Statement) -> Conflict | None:
     )
 
 
-def _alike(first: Statement, second: Statement) -> bool:
+def _alike(first: Claim, second: Claim) -> bool:
     """Whether both are about the same thing: the span of one has everything that the other states."""
     shared = first.words & second.words
     if len(shared) < SHARED_WORDS:
@@ -195,7 +195,7 @@ def _likeness(mine: Amount, theirs: Amount) -> float:
     return shared / most if most else 0.0
 
 
-def _subject(first: Statement, second: Statement, value: Amount) -> str:
+def _subject(first: Claim, second: Claim, value: Amount) -> str:
     """The words that both share, in the first one's order, without the value."""
     plain = read(first.text).text
     kept = sorted(

@@ -12,7 +12,7 @@ from index.source_paths import is_ours, source_path
 from index.text.passages import LONGEST_INTRO
 
 
-class Section(msgspec.Struct, frozen=True, kw_only=True):
+class SpanSection(msgspec.Struct, frozen=True, kw_only=True):
     """The fields of a Span of the same names; `block`: of a stretch that begins with an introduction, the introduced kind."""
 
     url: str
@@ -23,14 +23,14 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     blocks: tuple[Block, ...]
 
 
-def section_of(passage: Passage, start: int, end: int) -> Section:
+def section_of(passage: Passage, start: int, end: int) -> SpanSection:
     """The section of `start..end` (offsets of the document) in a passage."""
     blocks = tuple(_inside(passage.blocks, start, end))
     readable = [block for block in blocks if block.kind not in ("heading", "table_header")]
     first = readable[0] if readable else None
     introduced = next((block for block in readable if not _introduces(block, readable)), first)
     headings, anchor = _above(passage, start)
-    return Section(
+    return SpanSection(
         url=source_path(passage.source_id, start, end) if is_ours(passage.url) else _opened(passage.url, anchor),
         block=introduced.kind if introduced else "",
         anchor=introduced.anchor if introduced else "",

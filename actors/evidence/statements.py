@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from actors.evidence.amounts import Amount, amounts
-from actors.evidence.audience import Audience, audience_of
+from actors.evidence.audience import StatedScope, audience_of
 from actors.evidence.spans import share_held
 from actors.evidence.thresholds import ROUGHLY_ALIKE_SHARE, STATEMENT_WORDS
 from actors.facts.numbers.text_numbers import TOKEN, read
@@ -22,7 +22,7 @@ _NO_CLAIM: Final = (":", "：", "?", "？", "؟")
 _LIST_SIGN = re.compile(r"^[\s#>*•·–—-]*(?:\d{1,3}[.)]\s+)?")
 
 
-class Statement(msgspec.Struct, frozen=True):
+class Claim(msgspec.Struct, frozen=True):
     """A sentence, item or row. `start` and `end` are offsets into the span. `words` are its words without the values.
 
     `around`: the words of the whole span; `about`: those of title and headings; `beside`: the other sentences of the span.
@@ -42,10 +42,10 @@ class Statement(msgspec.Struct, frozen=True):
     beside: frozenset[str]
     ends: tuple[str, str]
     amounts: tuple[Amount, ...]
-    scope: Audience | None
+    scope: StatedScope | None
 
 
-def statements(span: Span, *, like: Sequence[str] = ()) -> Iterator[Statement]:
+def statements(span: Span, *, like: Sequence[str] = ()) -> Iterator[Claim]:
     """The statements in order; with `like`, only those that share rough terms with one of these texts, a quick test."""
     claims = [unit for unit in units(span.text, span.blocks, span.source_start) if unit.answers]
     texts = [_LIST_SIGN.sub("", span.text[unit.start : unit.end]).strip() for unit in claims]
@@ -59,7 +59,7 @@ def statements(span: Span, *, like: Sequence[str] = ()) -> Iterator[Statement]:
         if unit.kind == "code" or text.endswith(_NO_CLAIM) or len(words) < STATEMENT_WORDS:
             continue
         tokens = [match[0] for match in TOKEN.finditer(read(text).text)]
-        yield Statement(
+        yield Claim(
             n=span.n,
             start=unit.start,
             end=unit.end,

@@ -7,7 +7,7 @@ clause of two laws. The beginning of a statement, its title and its headings nam
 from typing import Final
 
 from actors.evidence.near_copies import NearCopy, near_copy
-from actors.evidence.statements import Statement
+from actors.evidence.statements import Claim
 from actors.evidence.thresholds import NAME_AGREEMENT_SHARE, NAME_CONTEXT_WORDS, TURN_CONTEXT_WORDS
 from actors.facts.stems import stems
 from index.languages.folding import normal
@@ -15,7 +15,7 @@ from index.languages.folding import normal
 _BETWEEN_CELLS: Final = " | "
 
 
-def contradicted(first: Statement, second: Statement) -> NearCopy | None:
+def contradicted(first: Claim, second: Claim) -> NearCopy | None:
     """How the second statement contradicts the first; None if it does not, or if they are about two things."""
     if first.source_id == second.source_id:
         return None
@@ -25,7 +25,7 @@ def contradicted(first: Statement, second: Statement) -> NearCopy | None:
     return copy if copy and not _of_two_things(copy, first, second) else None
 
 
-def _of_two_things(copy: NearCopy, first: Statement, second: Statement) -> bool:
+def _of_two_things(copy: NearCopy, first: Claim, second: Claim) -> bool:
     fewest = NAME_CONTEXT_WORDS if copy.turn == "other" else TURN_CONTEXT_WORDS
     if copy.before + copy.after < fewest or in_key(first.text, copy.first) or in_key(second.text, copy.second):
         return True
@@ -45,7 +45,7 @@ def in_key(text: str, stretch: str) -> bool:
     return bool(between and stretch) and normal(stretch) in normal(key)
 
 
-def _named_above(stretch: str, one: Statement, other: Statement) -> bool:
+def _named_above(stretch: str, one: Claim, other: Claim) -> bool:
     """Whether its title or headings name the difference, and those of the other do not."""
     named = {stem.stem for stem in stems(stretch)} & one.about
     return bool(other.about) and bool(named - other.about)

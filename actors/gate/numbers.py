@@ -13,9 +13,9 @@ from typing import Final
 import msgspec
 
 from actors.facts.numbers.glued import renamed
-from actors.facts.numbers.slots import Slot, likeness, matches, signature, slot_index, slots, units_agree
+from actors.facts.numbers.slots import NumberSlot, likeness, matches, signature, slot_index, slots, units_agree
 from actors.facts.numbers.text_numbers import read
-from actors.facts.numbers.values import Interval, Value
+from actors.facts.numbers.values import NumberRange, Value
 from actors.gate.bounds import bears_out, bound_of
 from actors.gate.thresholds import (
     COMPARED_NUMBERS,
@@ -48,7 +48,7 @@ def wrong_numbers(sentence: str, evidence: Sequence[str]) -> Iterator[WrongNumbe
     intervals = [interval for text in evidence for interval in read(text).intervals]
     listed = _ENUMERATOR.match(own_text)
     different = tuple({signature(slot): slot for slot in reversed(own)}.values())[::-1][:COMPARED_NUMBERS]
-    taken: dict[object, tuple[int, Slot] | None] = {}
+    taken: dict[object, tuple[int, NumberSlot] | None] = {}
     named: set[str] = set()
     for slot in own:
         value = slot.value
@@ -108,7 +108,7 @@ def _tells(text: str, value: Value) -> bool:
     return not in_words or value.unit != "" or min(value.readings) > COUNTED_NUMBER
 
 
-def _cut(text: str, slot: Slot, evidence: Sequence[str]) -> bool:
+def _cut(text: str, slot: NumberSlot, evidence: Sequence[str]) -> bool:
     """Whether the sentence was cut in the middle of this decimal number ("… at 28." of "28.5°")."""
     value = slot.value
     last = len(text.rstrip(" .")) <= value.end < len(text)
@@ -131,14 +131,14 @@ def _comparable(value: Value, other: Value) -> bool:
     return value.unit == other.unit or not value.unit or not other.unit
 
 
-def _inside(value: Value, interval: Interval) -> bool:
+def _inside(value: Value, interval: NumberRange) -> bool:
     agree = units_agree(value.unit, interval.unit)
     return agree and any(interval.low <= reading <= interval.high for reading in value.readings)
 
 
 def _taken_place(
-    slot: Slot, own: Sequence[Slot], same: Sequence[Slot], evidence: Sequence[str], *, inside: bool
-) -> tuple[int, Slot] | None:
+    slot: NumberSlot, own: Sequence[NumberSlot], same: Sequence[NumberSlot], evidence: Sequence[str], *, inside: bool
+) -> tuple[int, NumberSlot] | None:
     """The number of the evidence in the place that `slot` has in the sentence, if it is a different number."""
     best_same = max((likeness(slot, other) for other in same), default=0.0)
     if best_same > 1.0 - NUMBER_PLACE_MARGIN:
@@ -157,6 +157,6 @@ def _taken_place(
     return rival
 
 
-def _told_elsewhere(other: Slot, alike: float, slot: Slot, own: Sequence[Slot]) -> bool:
+def _told_elsewhere(other: NumberSlot, alike: float, slot: NumberSlot, own: Sequence[NumberSlot]) -> bool:
     """Whether another number of the sentence equals `other`, in a place at least as similar."""
     return any(mine is not slot and matches(mine.value, other.value) and likeness(mine, other) >= alike for mine in own)

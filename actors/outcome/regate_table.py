@@ -35,7 +35,7 @@ class VerifierFlag(Protocol):
     def severity(self) -> str: ...
 
 
-class Counts(msgspec.Struct, frozen=True, kw_only=True):
+class FlagCounts(msgspec.Struct, frozen=True, kw_only=True):
     """The counts that rows are matched against."""
 
     refused: int = 0  # 1 when the model refused
@@ -47,11 +47,11 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
     low_confidence: int = 0  # 1 when the confidence is low
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class RegateRow(msgspec.Struct, frozen=True, kw_only=True):
     """A tier; it matches when any of `when` is reached in all its counts."""
 
     tier: int
-    when: tuple[Counts, ...]
+    when: tuple[FlagCounts, ...]
     step: Step
     re_gate: str
 
@@ -65,24 +65,26 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     re_gate: str
 
 
-TABLE: tuple[Row, ...] = (
-    Row(tier=1, when=(Counts(refused=1),), step="refuse", re_gate="refuse(model)"),
-    Row(tier=2, when=(Counts(strong_gate=2),), step="refuse", re_gate="refuse(grounding)"),
-    Row(tier=3, when=(Counts(strong_gate=1, strong_meaning=1),), step="refuse", re_gate="refuse(grounding+verifier)"),
-    Row(
+TABLE: tuple[RegateRow, ...] = (
+    RegateRow(tier=1, when=(FlagCounts(refused=1),), step="refuse", re_gate="refuse(model)"),
+    RegateRow(tier=2, when=(FlagCounts(strong_gate=2),), step="refuse", re_gate="refuse(grounding)"),
+    RegateRow(
+        tier=3, when=(FlagCounts(strong_gate=1, strong_meaning=1),), step="refuse", re_gate="refuse(grounding+verifier)"
+    ),
+    RegateRow(
         tier=4,
-        when=(Counts(strong_gate=1, strong_number=1, low_confidence=1),),
+        when=(FlagCounts(strong_gate=1, strong_number=1, low_confidence=1),),
         step="refuse",
         re_gate="refuse(grounding+verifier_numeric)",
     ),
-    Row(
+    RegateRow(
         tier=5,
-        when=(Counts(strong_gate=1), Counts(strong_meaning=1), Counts(strong_number=1)),
+        when=(FlagCounts(strong_gate=1), FlagCounts(strong_meaning=1), FlagCounts(strong_number=1)),
         step="lowest",
         re_gate="low_confidence",
     ),
-    Row(tier=6, when=(Counts(weak_gate=1), Counts(medium=1)), step="down", re_gate="caution"),
-    Row(tier=7, when=(Counts(),), step="same", re_gate="clean"),
+    RegateRow(tier=6, when=(FlagCounts(weak_gate=1), FlagCounts(medium=1)), step="down", re_gate="caution"),
+    RegateRow(tier=7, when=(FlagCounts(),), step="same", re_gate="clean"),
 )
 
 
@@ -111,11 +113,11 @@ def count(
     refused: bool,
     confidence: Confidence,
     numeric_promote: bool,
-) -> Counts:
+) -> FlagCounts:
     """Count everything the table weighs."""
     gate = [flag.strength for flag in flags]
     weighed = [(one.type == "numeric_conflict", verifier_strength(one, numeric_promote)) for one in contradictions]
-    return Counts(
+    return FlagCounts(
         refused=int(refused),
         strong_gate=gate.count("strong"),
         weak_gate=gate.count("weak"),
@@ -137,5 +139,5 @@ def verifier_strength(contradiction: VerifierFlag, numeric_promote: bool) -> Str
     return "medium"
 
 
-def _reached(counts: Counts, wanted: Counts) -> bool:
-    return all(getattr(counts, name) >= getattr(wanted, name) for name in Counts.__struct_fields__)
+def _reached(counts: FlagCounts, wanted: FlagCounts) -> bool:
+    return all(getattr(counts, name) >= getattr(wanted, name) for name in FlagCounts.__struct_fields__)

@@ -24,7 +24,7 @@ _CLOSING: Final = " \t\n\"'*_)”’»」』）"
 _TAIL: Final = 200
 
 
-class Limit:
+class TextLimit:
     """Lets tokens through until the limit. `cut`: why the rest was not shown; unset while everything was."""
 
     def __init__(self, constraints: Constraints, before: str = "") -> None:
@@ -89,7 +89,7 @@ class Limit:
 
 def limited(text: str, constraints: Constraints) -> tuple[str, Cut | UnsetType]:
     """A whole text up to its limit, and why the rest of it is not shown."""
-    limit = Limit(constraints)
+    limit = TextLimit(constraints)
     tokens = [*limit.take(tokens_of(text)), *limit.finish()]
     return (text if limit.cut is UNSET else "".join(tokens).rstrip()), limit.cut
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from actors.text.limit import Limit, limited, tokens_in
+from actors.text.limit import TextLimit, limited, tokens_in
 from bus.powers.events import tokens_of
 from bus.wire.messages import Constraints
 
@@ -48,7 +48,7 @@ def test_counted_tokens_match_released_tokens(text: str) -> None:
 )
 def test_pieces_are_cut_like_the_whole(cuts: list[int], most: int | None, stop: str) -> None:
     constraints = Constraints(max_tokens=most, stop=(stop,)) if stop else Constraints(max_tokens=most)
-    limit = Limit(constraints)
+    limit = TextLimit(constraints)
     starts = [sum(map(len, tokens_of(TEXT)[:n])) for n in range(len(tokens_of(TEXT)) + 1)]
     places = sorted({min(starts, key=lambda start: abs(start - cut)) for cut in (0, *cuts, len(TEXT))})
     shown: list[str] = []
@@ -62,6 +62,6 @@ def test_pieces_are_cut_like_the_whole(cuts: list[int], most: int | None, stop: 
 
 
 def test_what_was_shown_before_counts() -> None:
-    limit = Limit(Constraints(max_tokens=3), "Refunds are")
+    limit = TextLimit(Constraints(max_tokens=3), "Refunds are")
     assert limit.take([" paid", " within"]) == [" paid", "…"]
     assert limit.cut == "length"

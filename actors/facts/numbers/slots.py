@@ -17,7 +17,7 @@ _COMPARABLE_UNITS: Final = (
 )  # fmt: skip
 
 
-class Slot(msgspec.Struct, frozen=True):
+class NumberSlot(msgspec.Struct, frozen=True):
     """A number with the words around it, nearest first."""
 
     value: Value
@@ -31,46 +31,46 @@ class SlotIndex(msgspec.Struct, frozen=True):
     `amounts` are the different values.
     """
 
-    slots: tuple[Slot, ...]
-    by_value: dict[float, tuple[Slot, ...]]
-    by_word: dict[tuple[bool, str], tuple[Slot, ...]]
-    spanning: tuple[Slot, ...]
+    slots: tuple[NumberSlot, ...]
+    by_value: dict[float, tuple[NumberSlot, ...]]
+    by_word: dict[tuple[bool, str], tuple[NumberSlot, ...]]
+    spanning: tuple[NumberSlot, ...]
     amounts: tuple[Value, ...]
 
-    def same(self, value: Value) -> Iterator[Slot]:
+    def same(self, value: Value) -> Iterator[NumberSlot]:
         """The numbers that support `value`; one with two readings may come twice."""
         near = self.slots if value.span else [*self.spanning, *_all(self.by_value, value.readings)]
         return (slot for slot in near if matches(value, slot.value))
 
-    def near(self, slot: Slot) -> set[Slot]:
+    def near(self, slot: NumberSlot) -> set[NumberSlot]:
         """The numbers that share one of the nearest words with `slot`, on the same side; at most NEAR_SLOTS."""
         groups = sorted((self.by_word.get(key, ()) for key in _nearest(slot)), key=len)
         return set(islice((one for group in groups for one in group), NEAR_SLOTS))
 
 
 @lru_cache(maxsize=512)
-def slots(text: str) -> tuple[Slot, ...]:
+def slots(text: str) -> tuple[NumberSlot, ...]:
     reading = read(text)
     starts = [word.start for word in reading.words]
-    result: list[Slot] = []
+    result: list[NumberSlot] = []
     for value in reading.values:
         first = bisect_left(starts, value.start)
         last = bisect_left(starts, value.end)
         before = tuple(word.text for word in reversed(reading.words[max(0, first - len(CONTEXT_WEIGHTS)) : first]))
         after = tuple(word.text for word in reading.words[last : last + len(CONTEXT_WEIGHTS)])
-        result.append(Slot(value, before, after))
+        result.append(NumberSlot(value, before, after))
     return tuple(result)
 
 
 @lru_cache(maxsize=512)
 def slot_index(text: str) -> SlotIndex:
-    distinct: dict[tuple[object, ...], Slot] = {}
+    distinct: dict[tuple[object, ...], NumberSlot] = {}
     for slot in slots(text):
         distinct.setdefault(signature(slot), slot)
     all_slots = tuple(distinct.values())
     amounts = {(slot.value.readings, slot.value.unit): slot.value for slot in reversed(all_slots)}
-    by_value: dict[float, list[Slot]] = {}
-    by_word: dict[tuple[bool, str], list[Slot]] = {}
+    by_value: dict[float, list[NumberSlot]] = {}
+    by_word: dict[tuple[bool, str], list[NumberSlot]] = {}
     for slot in all_slots:
         for reading in slot.value.readings:
             by_value.setdefault(reading, []).append(slot)
@@ -85,19 +85,19 @@ def slot_index(text: str) -> SlotIndex:
     )
 
 
-def signature(slot: Slot) -> tuple[object, ...]:
+def signature(slot: NumberSlot) -> tuple[object, ...]:
     """All of a number but its place: two with the same are compared alike."""
     value = slot.value
     return value.readings, value.unit, value.sure, value.span, value.bound, value.name, slot.before, slot.after
 
 
-def _nearest(slot: Slot) -> set[tuple[bool, str]]:
+def _nearest(slot: NumberSlot) -> set[tuple[bool, str]]:
     return {(True, word) for word in slot.before[:NEAREST_WORDS]} | {
         (False, word) for word in slot.after[:NEAREST_WORDS]
     }
 
 
-def _all[Key](index: dict[Key, tuple[Slot, ...]], keys: Iterable[Key]) -> Iterator[Slot]:
+def _all[Key](index: dict[Key, tuple[NumberSlot, ...]], keys: Iterable[Key]) -> Iterator[NumberSlot]:
     for key in keys:
         yield from index.get(key, ())
 
@@ -121,7 +121,7 @@ def units_agree(unit: str, other: str) -> bool:
     return not unit or not other or unit == other or any({unit, other} <= group for group in _COMPARABLE_UNITS)
 
 
-def likeness(slot: Slot, other: Slot) -> float:
+def likeness(slot: NumberSlot, other: NumberSlot) -> float:
     """Share (0..1) of the words around `slot` that also surround `other` on the same side; nearer words count more."""
     shared = total = 0.0
     for mine, theirs in ((slot.before, other.before), (slot.after, other.after)):

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import msgspec
 
-from actors.facts.numbers.values import Interval, Value, values
+from actors.facts.numbers.values import NumberRange, Value, values
 from actors.facts.thresholds import READ_TEXTS
 from index.languages.folding import normal
 from index.languages.scripts import HAN
@@ -15,7 +15,7 @@ from index.text.citations import strip_markers
 TOKEN = re.compile(rf"[{HAN}]|\d+(?:[.,]\d+)*|[^\W\d_{HAN}]+|[%€$£¥°]")
 
 
-class Word(msgspec.Struct, frozen=True):
+class ReadWord(msgspec.Struct, frozen=True):
     start: int
     end: int
     text: str
@@ -25,14 +25,14 @@ class Reading(msgspec.Struct, frozen=True):
     """`text` is in normal form without citation markers; all offsets are into it."""
 
     text: str
-    words: tuple[Word, ...]
+    words: tuple[ReadWord, ...]
     values: tuple[Value, ...]
-    intervals: tuple[Interval, ...]
+    intervals: tuple[NumberRange, ...]
 
 
 @lru_cache(maxsize=READ_TEXTS)
 def read(text: str) -> Reading:
     plain = normal(strip_markers(text))
     numbers, intervals = values(plain)
-    words = tuple(Word(match.start(), match.end(), match[0]) for match in TOKEN.finditer(plain))
+    words = tuple(ReadWord(match.start(), match.end(), match[0]) for match in TOKEN.finditer(plain))
     return Reading(plain, words, numbers, intervals)

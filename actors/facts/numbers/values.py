@@ -62,7 +62,7 @@ class Value(msgspec.Struct, frozen=True):
     name: Glued | None = None
 
 
-class Interval(msgspec.Struct, frozen=True):
+class NumberRange(msgspec.Struct, frozen=True):
     """A range as written: it contains everything from `low` to `high`."""
 
     low: float
@@ -70,7 +70,7 @@ class Interval(msgspec.Struct, frozen=True):
     unit: str
 
 
-def values(text: str) -> tuple[tuple[Value, ...], tuple[Interval, ...]]:
+def values(text: str) -> tuple[tuple[Value, ...], tuple[NumberRange, ...]]:
     """The numbers of a normal text in order, and the ranges formed by two of them."""
     result = _digit_values(text)
     result.extend(_months(text, result))
@@ -174,8 +174,8 @@ def _months(text: str, numbers: list[Value]) -> list[Value]:
     return result
 
 
-def _with_ranges(text: str, numbers: list[Value]) -> tuple[tuple[Value, ...], tuple[Interval, ...]]:
-    intervals: list[Interval] = []
+def _with_ranges(text: str, numbers: list[Value]) -> tuple[tuple[Value, ...], tuple[NumberRange, ...]]:
+    intervals: list[NumberRange] = []
     marked = list(numbers)
     for index in range(len(numbers) - 1):
         left, right = marked[index], numbers[index + 1]
@@ -190,7 +190,7 @@ def _with_ranges(text: str, numbers: list[Value]) -> tuple[tuple[Value, ...], tu
         marked[index + 1] = msgspec.structs.replace(right, bound=True)
         low, high = max(left.readings), max(right.readings)
         if low < high:
-            intervals.append(Interval(low, high, right.unit or left.unit))
+            intervals.append(NumberRange(low, high, right.unit or left.unit))
     return tuple(marked), tuple(intervals)
 
 

@@ -20,13 +20,13 @@ from actors.gate.thresholds import (
 from index.languages.scripts import is_han, is_hangul
 
 
-class Token(msgspec.Struct, frozen=True):
+class CopyToken(msgspec.Struct, frozen=True):
     start: int
     end: int
     text: str
 
 
-class Change(msgspec.Struct, frozen=True):
+class CopyChange(msgspec.Struct, frozen=True):
     """Tokens `begin` to `end` of the sentence replace tokens `first` to `last` of the evidence; either side may be empty."""
 
     begin: int
@@ -40,9 +40,9 @@ class Copy(msgspec.Struct, frozen=True):
 
     text: str
     there: str
-    mine: tuple[Token, ...]
-    theirs: tuple[Token, ...]
-    changes: tuple[Change, ...]
+    mine: tuple[CopyToken, ...]
+    theirs: tuple[CopyToken, ...]
+    changes: tuple[CopyChange, ...]
     share: float
 
     @property
@@ -50,19 +50,19 @@ class Copy(msgspec.Struct, frozen=True):
         """Whether the copy takes a few words out of many: their neighbours there may be about something else."""
         return self.share * len(self.mine) < SHORT_COPY_WORDS and len(self.theirs) > SHORT_COPY_RATIO * len(self.mine)
 
-    def size(self, change: Change) -> int:
+    def size(self, change: CopyChange) -> int:
         """How many words the change takes, on the side where it takes more."""
         return max(change.end - change.begin, change.last - change.first)
 
-    def words(self, change: Change) -> str:
+    def words(self, change: CopyChange) -> str:
         """The words of the sentence there, with a word before and after."""
         first, last = max(0, change.begin - 1), min(len(self.mine), change.end + 1) - 1
         return self.text[self.mine[first].start : self.mine[last].end]
 
 
 @lru_cache(maxsize=2048)
-def tokens(text: str) -> tuple[Token, ...]:
-    return tuple(Token(match.start(), match.end(), match[0]) for match in TOKEN.finditer(text))
+def tokens(text: str) -> tuple[CopyToken, ...]:
+    return tuple(CopyToken(match.start(), match.end(), match[0]) for match in TOKEN.finditer(text))
 
 
 def copy_of(text: str, there: str) -> Copy | None:
@@ -77,22 +77,22 @@ def copy_of(text: str, there: str) -> Copy | None:
     least = COPY_SHARE_HANGUL if any(map(is_hangul, words)) else COPY_SHARE
     if not words or kept < least * len(words):
         return None
-    changes: list[Change] = []
+    changes: list[CopyChange] = []
     for tag, begin, end, first, last in matcher.get_opcodes():
-        change = Change(begin + head, end + head, first + head, last + head)
+        change = CopyChange(begin + head, end + head, first + head, last + head)
         if tag != "equal" and (change.begin < change.end or 0 < change.begin < len(words)):
             changes.append(_cut(change, len(words)))
     return Copy(text, there, mine, theirs, tuple(_merged(changes, mine, theirs)), kept / len(words))
 
 
-def _cut(change: Change, length: int) -> Change:
+def _cut(change: CopyChange, length: int) -> CopyChange:
     """A copy may stop short at its ends: only the part of the evidence that it replaces counts against it."""
     first, last, most = change.first, change.last, change.end - change.begin + CUT_SPARE_WORDS
     if change.end == length:
         last = min(last, first + most)
     if change.begin == 0:
         first = max(first, last - most)
-    return Change(change.begin, change.end, first, last)
+    return CopyChange(change.begin, change.end, first, last)
 
 
 def _same(words: Sequence[str], others: Sequence[str]) -> int:
@@ -103,7 +103,7 @@ def _same(words: Sequence[str], others: Sequence[str]) -> int:
     )
 
 
-def _merged(changes: list[Change], mine: Sequence[Token], theirs: Sequence[Token]) -> list[Change]:
+def _merged(changes: list[CopyChange], mine: Sequence[CopyToken], theirs: Sequence[CopyToken]) -> list[CopyChange]:
     merged = changes[:1]
     for before, change in pairwise(changes):
         kept = mine[before.end : change.begin]
@@ -111,13 +111,13 @@ def _merged(changes: list[Change], mine: Sequence[Token], theirs: Sequence[Token
         turned = len(kept) <= MERGED_TURNED_WORDS and _is_turned(before, change, mine, theirs)
         if beside or turned:
             last = merged.pop()
-            merged.append(Change(last.begin, change.end, last.first, change.last))
+            merged.append(CopyChange(last.begin, change.end, last.first, change.last))
         else:
             merged.append(change)
     return merged
 
 
-def _is_turned(before: Change, after: Change, mine: Sequence[Token], theirs: Sequence[Token]) -> bool:
+def _is_turned(before: CopyChange, after: CopyChange, mine: Sequence[CopyToken], theirs: Sequence[CopyToken]) -> bool:
     """Whether words moved from one place to the other and changed their order; a phrase that only moved is unchanged."""
     if before.begin == before.end and after.first == after.last:
         left, put = theirs[before.first : before.last], mine[after.begin : after.end]

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 from actors.facts.numbers.text_numbers import read
-from actors.gate.copies.alignment import Copy, Token
+from actors.gate.copies.alignment import Copy, CopyToken
 from actors.gate.copies.wording import same_terms, wording
 from actors.gate.thresholds import HAN_CHANGED_FEWEST, HAN_CHANGED_MOST
 from index.languages.scripts import is_han
 
 
 def other_characters(
-    copy: Copy, mine: Sequence[Token], theirs: Sequence[Token], evidence: Sequence[str], language: str
+    copy: Copy, mine: Sequence[CopyToken], theirs: Sequence[CopyToken], evidence: Sequence[str], language: str
 ) -> str:
     """The replacement and the original, if they share few characters and are not synonyms; else ""."""
     new, old = ("".join(token.text for token in some if is_han(token.text[0])) for some in (mine, theirs))

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from actors.facts.forces import Force, exclude, forces
 from actors.facts.lexicon import Term, copy_terms, terms
 from actors.facts.stems import stems
-from actors.gate.copies.alignment import Change, Copy, copy_of
+from actors.gate.copies.alignment import Copy, CopyChange, copy_of
 from actors.gate.copies.nouns import other_noun
 from actors.gate.copies.reservations import reserved
 from actors.gate.places import EvidenceSentence
@@ -35,7 +35,7 @@ def changed_in_copy(
             yield copy.words(change), f"copies the evidence but {why}"
 
 
-def _denied(copy: Copy, change: Change, language: str) -> str:
+def _denied(copy: Copy, change: CopyChange, language: str) -> str:
     """Whether a negator was added to or removed from unchanged words; a negator removed with its clause denies nothing."""
     own, theirs = _spans(copy, change)
     replaces = change.begin < change.end and change.first < change.last
@@ -57,7 +57,7 @@ def _nearest(text: str, negated: Negated) -> str:
     return reached[-1 if negated.end <= negated.at else 0].stem if reached else ""
 
 
-def _swapped(copy: Copy, change: Change, language: str) -> str:
+def _swapped(copy: Copy, change: CopyChange, language: str) -> str:
     """Whether a term among the changed words excludes one of the words it replaced."""
     own, others = _spans(copy, change)
     for mine in _touching(forces(copy.text, language), own):
@@ -85,7 +85,7 @@ def _swapped(copy: Copy, change: Change, language: str) -> str:
 
 
 def _with_neighbours(
-    copy: Copy, change: Change, own: tuple[int, int], others: tuple[int, int]
+    copy: Copy, change: CopyChange, own: tuple[int, int], others: tuple[int, int]
 ) -> tuple[tuple[int, int], tuple[int, int]]:
     """Where words were only added or left out, their neighbours may belong to the term: even if, for if."""
     if change.begin == change.end and change.begin < len(copy.mine):
@@ -117,7 +117,7 @@ def _touches(term: Term, span: tuple[int, int]) -> bool:
     return term.start < span[1] and span[0] < term.end
 
 
-def _spans(copy: Copy, change: Change) -> tuple[tuple[int, int], tuple[int, int]]:
+def _spans(copy: Copy, change: CopyChange) -> tuple[tuple[int, int], tuple[int, int]]:
     """The characters that changed on either side, with what lies between them and the words before."""
     own = (copy.mine[change.begin - 1].end if change.begin else 0, copy.mine[change.end - 1].end)
     theirs = (copy.theirs[change.first - 1].end if change.first else 0, copy.theirs[change.last - 1].end)

@@ -11,9 +11,9 @@ from actors.facts.lexicon import Term, copy_terms, sides
 from actors.facts.numbers.text_numbers import read
 from actors.facts.numbers.units import SIGNS
 from actors.facts.stems import EMPTY, stem_of
-from actors.gate.copies.alignment import Change, Copy, Token
+from actors.gate.copies.alignment import Copy, CopyChange, CopyToken
 from actors.gate.copies.characters import other_characters
-from actors.gate.copies.wording import Wording, same_terms, wording
+from actors.gate.copies.wording import CopyWording, same_terms, wording
 from actors.gate.thresholds import NAME_COPY_SHARE, NOUN_COPY_SHARE, NOUN_SPARE_WORDS, NOUN_WORDS
 from index.languages.folding import normal, visible
 from index.languages.scripts import is_han, is_hangul
@@ -22,7 +22,7 @@ from index.text.citations import strip_markers
 _CAPITAL = re.compile(r"(?<![.!?:…»”\"*#|•\n-][ \n])(?<![\n(“«\"*])(?<!\A)\b[A-ZÀ-ÖØ-ÞŒ][^\W_]*")
 
 
-def other_noun(copy: Copy, change: Change, written: str, there: str, evidence: Sequence[str], language: str) -> str:
+def other_noun(copy: Copy, change: CopyChange, written: str, there: str, evidence: Sequence[str], language: str) -> str:
     """The replaced noun and its replacement; "" if both are the same or it is unclear. `written` and `there` have capitals."""
     took, gave = change.end - change.begin, change.last - change.first
     if copy.share < NAME_COPY_SHARE or not took or not gave or gave > took + NOUN_SPARE_WORDS:
@@ -51,11 +51,13 @@ def other_noun(copy: Copy, change: Change, written: str, there: str, evidence: S
     return "" if harmless else _says(unlike, gone)
 
 
-def _says(new: Sequence[Token], old: Sequence[Token]) -> str:
+def _says(new: Sequence[CopyToken], old: Sequence[CopyToken]) -> str:
     return f"says {' '.join(token.text for token in new)} for {' '.join(token.text for token in old)}"
 
 
-def _exchanged(copy: Copy, mine: Sequence[Token], new: Sequence[Token], old: Sequence[Token], language: str) -> str:
+def _exchanged(
+    copy: Copy, mine: Sequence[CopyToken], new: Sequence[CopyToken], old: Sequence[CopyToken], language: str
+) -> str:
     """The same words in another order: an enumeration may be reordered; subject and object, or a sequence, may not."""
     words, others = [token.text for token in new], [token.text for token in old]
     if words == others or sorted(words) != sorted(others):
@@ -67,14 +69,16 @@ def _exchanged(copy: Copy, mine: Sequence[Token], new: Sequence[Token], old: Seq
     return "turns who does what to whom"
 
 
-def _are_other_nouns(copy: Copy, unlike: Sequence[Token], gone: Sequence[Token], knows: Wording) -> bool:
+def _are_other_nouns(copy: Copy, unlike: Sequence[CopyToken], gone: Sequence[CopyToken], knows: CopyWording) -> bool:
     """Whether a noun replaces a noun; one word for several is a paraphrase."""
     if copy.share < NOUN_COPY_SHARE or (len(unlike) != len(gone) and min(len(unlike), len(gone)) == 1):
         return False
     return knows.is_noun(unlike[-1], copy.mine) and knows.is_noun(gone[-1], copy.theirs)
 
 
-def _points_back(copy: Copy, change: Change, unlike: Sequence[Token], evidence: Sequence[str], knows: Wording) -> bool:
+def _points_back(
+    copy: Copy, change: CopyChange, unlike: Sequence[CopyToken], evidence: Sequence[str], knows: CopyWording
+) -> bool:
     """Whether the evidence has a pronoun there and the name elsewhere; for languages without capitals."""
     if knows.noun is None:
         return False
@@ -83,7 +87,7 @@ def _points_back(copy: Copy, change: Change, unlike: Sequence[Token], evidence: 
     return points is not None and _elsewhere(unlike, evidence, copy.there)
 
 
-def _content(changed: Sequence[Token], without: Sequence[Term]) -> list[Token]:
+def _content(changed: Sequence[CopyToken], without: Sequence[Term]) -> list[CopyToken]:
     """The changed content words, without those of the terms."""
     return [
         token
@@ -94,11 +98,11 @@ def _content(changed: Sequence[Token], without: Sequence[Term]) -> list[Token]:
     ]
 
 
-def _unlike(words: Sequence[Token], others: Sequence[Token], knows: Wording) -> list[Token]:
+def _unlike(words: Sequence[CopyToken], others: Sequence[CopyToken], knows: CopyWording) -> list[CopyToken]:
     return [token for token in words if not any(knows.alike(token.text, other.text) for other in others)]
 
 
-def _elsewhere(words: Sequence[Token], evidence: Sequence[str], there: str) -> bool:
+def _elsewhere(words: Sequence[CopyToken], evidence: Sequence[str], there: str) -> bool:
     """Whether the evidence has these words outside the copied sentence."""
     return all(
         any(read(text).text.count(stem_of(token.text)) > there.count(stem_of(token.text)) for text in evidence)

@@ -2,10 +2,10 @@
 
 from actors.facts.lexicon import Role, Term, copy_terms, sides
 from actors.facts.stems import stems
-from actors.gate.copies.alignment import Change, Copy, Token
+from actors.gate.copies.alignment import Copy, CopyChange, CopyToken
 
 
-def reserved(copy: Copy, change: Change, language: str) -> str:
+def reserved(copy: Copy, change: CopyChange, language: str) -> str:
     """The reservation that the change adds or leaves out, if it changes nothing else; else ""."""
     mine, theirs = copy.mine[change.begin : change.end], copy.theirs[change.first : change.last]
     own, others = _of(copy.text, mine, language), _of(copy.there, theirs, language)
@@ -20,7 +20,7 @@ def reserved(copy: Copy, change: Change, language: str) -> str:
     return ""
 
 
-def _of(text: str, changed: tuple[Token, ...], language: str) -> list[Term]:
+def _of(text: str, changed: tuple[CopyToken, ...], language: str) -> list[Term]:
     if not changed:
         return []
     return [
@@ -40,7 +40,7 @@ def _has_equal(term: Term, others: tuple[Term, ...]) -> bool:
     return any(other.text == term.text or sides(term) & sides(other) for other in others)
 
 
-def _alone(text: str, changed: tuple[Token, ...], reservations: list[Term]) -> bool:
+def _alone(text: str, changed: tuple[CopyToken, ...], reservations: list[Term]) -> bool:
     """Whether no number and no other content word changed."""
     if not changed:
         return True

@@ -9,7 +9,7 @@ import msgspec
 from actors.facts.lexicon import Term, copy_terms, sides
 from actors.facts.numbers.units import SIGNS, unit_of
 from actors.facts.stems import EMPTY, stem_of
-from actors.gate.copies.alignment import Copy, Token
+from actors.gate.copies.alignment import Copy, CopyToken
 from actors.gate.thresholds import WORD_ROOT_LETTERS
 from index.languages import of
 from index.languages.folding import normal
@@ -17,7 +17,7 @@ from index.languages.scripts import is_hangul
 from index.languages.tables.kinds import variants_in
 
 
-class Wording(msgspec.Struct, frozen=True):
+class CopyWording(msgspec.Struct, frozen=True):
     """The `copies` table of a language, compiled; `same` gives each word the things that it names."""
 
     nouns_after: re.Pattern[str]
@@ -28,7 +28,7 @@ class Wording(msgspec.Struct, frozen=True):
     joins: re.Pattern[str]
     same: dict[str, frozenset[int]]
 
-    def is_noun(self, token: Token, line: Sequence[Token]) -> bool:
+    def is_noun(self, token: CopyToken, line: Sequence[CopyToken]) -> bool:
         """Whether the word is a noun by its form, by the word before it, or because a number counts it."""
         if self.never.fullmatch(token.text):
             return False
@@ -62,14 +62,14 @@ class Wording(msgspec.Struct, frozen=True):
 
 
 @cache
-def wording(language: str) -> Wording:
+def wording(language: str) -> CopyWording:
     table = of(language).terms.copies
     same: dict[str, set[int]] = {}
     for thing, line in enumerate(table.same):
         for word in variants_in(line):
             for form in (normal(word), stem_of(normal(word))):
                 same.setdefault(form, set()).add(thing)
-    return Wording(
+    return CopyWording(
         nouns_after=_pattern(table.nouns_after),
         adjectives_follow=table.adjectives_follow,
         noun=re.compile(table.noun) if table.noun else None,
@@ -85,7 +85,7 @@ def _pattern(pattern: str) -> re.Pattern[str]:
 
 
 def same_terms(
-    copy: Copy, mine: Sequence[Token], theirs: Sequence[Token], language: str
+    copy: Copy, mine: Sequence[CopyToken], theirs: Sequence[CopyToken], language: str
 ) -> tuple[list[Term], list[Term]]:
     """The terms on either side that say the same as one of the other side."""
     own, others = _terms(copy.text, mine, language), _terms(copy.there, theirs, language)
@@ -95,6 +95,6 @@ def same_terms(
     )
 
 
-def _terms(text: str, changed: Sequence[Token], language: str) -> list[Term]:
+def _terms(text: str, changed: Sequence[CopyToken], language: str) -> list[Term]:
     begin, end = changed[0].start, changed[-1].end
     return [term for term in copy_terms(text, language) if term.start < end and begin < term.end]

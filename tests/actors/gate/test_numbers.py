@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.facts.numbers.values import Interval, values
+from actors.facts.numbers.values import NumberRange, values
 from index.languages import FOLDER, LANGUAGES
 from index.languages.folding import normal
 
@@ -151,7 +151,7 @@ def test_values_are_ordered_slices_and_ranges_go_up(text: str) -> None:
         assert left.end <= right.start
     assert all(0 <= value.start < value.end <= len(form) for value in found)
     assert all(interval.low < interval.high for interval in intervals)
-    assert all(isinstance(interval, Interval) for interval in intervals)
+    assert all(isinstance(interval, NumberRange) for interval in intervals)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
