@@ -10,7 +10,7 @@ from bus.delivery.graph import Graph
 from bus.journal.records import AskRecord, Record
 from index.masking import masked
 from prompts.library import RenderedPrompt
-from runtime.edge.run_trace import RunTrace, TracedAsk, TracedMessage, TracedSearch, TracedStage, TracedStep
+from runtime.edge.trace_schemas import RunTrace, TracedAsk, TracedMessage, TracedSearch, TracedStage, TracedStep
 from runtime.replay.masked import masked_trace
 from runtime.replay.prompts_asked import prompts_asked
 from runtime.replay.steps import Step, steps_of
