@@ -133,6 +133,9 @@ def _say(line: str) -> None:
 def main() -> None:
     """The entry point: bad input ends in one line, never in a traceback."""
     _printable()
+    # A script's background job ignores SIGINT, by which SIGTERM ends a command.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop)
     try:

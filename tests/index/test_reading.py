@@ -106,7 +106,7 @@ def test_processes_end_with_their_parent(tmp_path: Path) -> None:
     os.mkfifo(begun)
     stuck = task(tmp_path / "a.endless", str(begun).encode())
     program = f"""
-from index.reading import Pool
+from index.reading.pool import Pool
 from index.reading.job import Task
 with Pool(program={HOSTILE!r}) as pool:
     list(pool.read([(0, Task(path={stuck.path!r}, source_id="", title="", suffix=".endless", size_bytes=0))]))
