@@ -230,7 +230,7 @@ def test_part_of_a_number_is_masked() -> None:
     flag = Flag(kind="fabricated_number", strength="strong", words="2345", evidence_n=(1,), why="2345 is not in it")
     told = WithheldSentence(text=text, flags=(flag,))
     ended = Settled(outcome="answered", answer=text, citations=(cited,), conflicts=(conflict,), withheld=(told,))
-    assert "2345" not in str(private(ended, shown=""))
+    assert "2345" not in str(private(ended, shown_text=""))
 
 
 async def test_a_cancelled_run_and_the_journal(house: Whole) -> None:

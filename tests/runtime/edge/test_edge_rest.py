@@ -16,7 +16,7 @@ from bus.runs.runs import Runs
 from bus.transport.connection import connect
 from bus.transport.health import answer_health
 from bus.wire.messages import CATALOGUE, Passage
-from runtime import edge
+from runtime import edge, mcp
 from runtime.edge.app import make_app
 from runtime.edge.asyncapi import asyncapi_document
 from runtime.edge.openapi import openapi_document
@@ -180,7 +180,9 @@ def test_router_has_exactly_the_declared_routes() -> None:
 
 
 def test_every_module_with_routes_is_served() -> None:
-    modules = [importlib.import_module(each.name) for each in pkgutil.walk_packages(edge.__path__, "runtime.edge.")]
+    folders = {"runtime.edge.": edge.__path__, "runtime.mcp.": mcp.__path__}
+    names = [each.name for prefix, path in folders.items() for each in pkgutil.walk_packages(path, prefix)]
+    modules = [importlib.import_module(name) for name in names]
     declared = {each.path for module in modules for each in vars(module).values() if isinstance(each, Route)}
     assert declared == {each.path for each in ROUTES}
 
