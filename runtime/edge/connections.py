@@ -163,6 +163,7 @@ class Site(web.BaseSite):
             "keepalive_timeout": timeouts.headers_s,
             "lingering_time": LINGERING_S,
             "access_log": None,
+            "auto_decompress": False,  # else a compressed body is unfolded before the key is checked
             **SIZES,
         }
 

@@ -29,7 +29,7 @@ MEANINGS = {
     409: "The idempotency key was used for another question, or the run was cancelled.",
     410: "The events of the run have expired; its record is still available.",
     413: "The body is too large.",
-    415: "The body is not declared as JSON.",
+    415: "The body is compressed, or not declared as JSON.",
     421: "The Host header is no name of this service.",
     422: "A field is missing, unknown or has an invalid value.",
     426: "This path takes WebSocket connections only.",

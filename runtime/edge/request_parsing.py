@@ -2,7 +2,7 @@
 
 import asyncio
 
-from aiohttp import web
+from aiohttp import hdrs, web
 
 from bus.wire.requests import UNREADABLE, check_text, decode_json, parse_body
 from runtime.edge.problems import Problem
@@ -18,16 +18,23 @@ async def json_body(request: web.Request, times: int = 1) -> bytes:
         given = request.headers.get("Content-Type", "none")
         raise Problem(415, "not_json", f"the Content-Type is {given[:100]}; send JSON as application/json")
     most = request.client_max_size * times
+    too_large = Problem(
+        413, "too_large", f"the body is larger than {most // 1024} KB; shorten the conversation or contexts"
+    )
+    if (request.content_length or 0) > most:
+        raise too_large
+    encoding = request.headers.get(hdrs.CONTENT_ENCODING, "")
+    if encoding.lower() not in ("", "identity"):
+        raise Problem(415, "compressed", f"the Content-Encoding is {encoding[:100]}; send the body uncompressed")
     try:
         async with asyncio.timeout(request.app[TIMEOUTS].body_s):
             return await (request if times == 1 else request.clone(client_max_size=most)).read()
     except web.HTTPRequestEntityTooLarge:
-        detail = f"the body is larger than {most // 1024} KB; shorten the conversation or contexts"
-        raise Problem(413, "too_large", detail) from None
+        raise too_large from None
     except TimeoutError:
         raise Problem(408, "slow_body", "the body did not arrive in time; send it at once") from None
     except web.RequestPayloadError:
-        raise Problem(400, "bad_body", "the body is cut short, or not encoded as its headers say") from None
+        raise Problem(400, "bad_body", "the body is cut short") from None
 
 
 def last_event_id(request: web.Request) -> int:

@@ -98,7 +98,10 @@ async def websocket(request: web.Request) -> web.StreamResponse:
     """Ask questions over a WebSocket."""
     edge = request.app[EDGE]
     ws = web.WebSocketResponse(
-        heartbeat=edge.timeouts.keepalive_s, max_msg_size=edge.settings.max_body_bytes, protocols=(SUBPROTOCOL,)
+        heartbeat=edge.timeouts.keepalive_s,
+        max_msg_size=edge.settings.max_body_bytes,
+        protocols=(SUBPROTOCOL,),
+        compress=False,
     )
     if not ws.can_prepare(request).ok:
         raise Problem(426, "upgrade_required", "/v1/ws is a WebSocket; connect with ws://", {"Upgrade": "websocket"})

@@ -1,7 +1,9 @@
 """Attacks on the HTTP door, each refused: over real edges that share their keys, before a real nats-server."""
 
 import asyncio
+import gzip
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -37,6 +39,8 @@ def asking(status: int, code: str, key: str = "", path: str = "/v1/runs", body: 
 
 
 CHAT = b'{"model": "general", "messages": [{"role": "user", "content": "How long?"}]}'
+#: 20 MB in 20 kB.
+BOMB = gzip.compress(bytes(20_000_000))
 CANCEL = {"method": "POST", "path": "/v1/runs/<ann>/cancel"}
 EVENTS = "/v1/runs/<ann>/events"
 
@@ -172,7 +176,12 @@ ATTACKS = {
     "UTF-16": asking(400, "not_json", "ann", body=ASK.decode().encode("utf-16")),
     "two values": asking(400, "not_json", "ann", body=ASK + ASK),
     "oversized": asking(413, "too_large", "ann", body=b'{"question": "' + b"a" * 70_000 + b'"}'),
-    "zip that is none": Attack(400, "bad_body", "POST", "/v1/runs", "ann", JSON | {"Content-Encoding": "gzip"}, ASK),
+    "compressed": asking(415, "compressed", "ann", body=BOMB, Content_Encoding="gzip"),
+    "compressed twice": asking(415, "compressed", "ann", body=BOMB, Content_Encoding="deflate, GZip"),
+    "compressed chat": asking(415, "compressed", "ann", "/v1/chat/completions", BOMB, Content_Encoding="br"),
+    "compressed embeddings": asking(415, "compressed", "ann", "/v1/embeddings", BOMB, Content_Encoding="gzip"),
+    "compressed without a key": asking(401, "no_key", body=BOMB, Content_Encoding="gzip"),
+    "compressed and oversized": asking(413, "too_large", "ann", body=BOMB * 8, Content_Encoding="gzip"),
     "event id of 5,000 digits": Attack(
         400, "bad_event_id", path=EVENTS, key="ann", headers={"Last-Event-ID": "1" * 5000}
     ),
@@ -197,6 +206,17 @@ async def test_it_is_refused(http: aiohttp.ClientSession, world: World, attack: 
         assert world.tokens["ann"] not in text
         assert ("WWW-Authenticate" in response.headers) == (attack.status == 401)
     assert await alive(http, base)
+
+
+@pytest.mark.parametrize("key", ["", "wrong", "ann"])
+@pytest.mark.parametrize("path", ["/v1/runs", "/v1/embeddings", "/mcp", "/nothing"])
+async def test_no_body_is_inflated(http: aiohttp.ClientSession, world: World, path: str, key: str) -> None:
+    headers = JSON | {"Content-Encoding": "gzip"} | (world.bearer(key) if key else {})
+    begun = time.process_time()
+    for _ in range(10):
+        async with http.post(world.locked + path, data=BOMB, headers=headers) as response:
+            assert response.status in (401, 404, 415)
+    assert time.process_time() - begun < 0.1
 
 
 async def alive(http: aiohttp.ClientSession, base: str) -> bool:
@@ -365,9 +385,10 @@ async def test_page_sends_its_key_as_a_subprotocol(http: aiohttp.ClientSession, 
         assert '"token"' in await socket.receive_str(timeout=30)
 
 
-async def test_inflating_frame_ends_the_socket(http: aiohttp.ClientSession, world: World) -> None:
+async def test_socket_is_never_compressed(http: aiohttp.ClientSession, world: World) -> None:
     async with http.ws_connect(f"{world.locked}/v1/ws?envelope=0", headers=world.bearer("ann"), compress=15) as socket:
-        await socket.send_str("x" * 10_000_000)
+        assert socket.compress == 0
+        await socket.send_str("x" * 70_000)
         message = await socket.receive(timeout=30)
         assert (message.type, socket.close_code) == (WSMsgType.CLOSE, 1009)
     assert await alive(http, world.locked)
