@@ -7,8 +7,18 @@ import msgspec
 from prompts.vocabulary import FlagKind, FlagStrength
 
 #: Flags of sentences that no release may show: an answer that showed one is withdrawn.
-NEVER_SHOWN: Final = frozenset({"unsupported", "fabricated_address", "repeated_prompt", "thinking"})
-STRONG: Final = NEVER_SHOWN | {"citation_out_of_range", "fabricated_number", "fabricated_quote", "reversed_term"}
+STRONG: Final = frozenset(
+    {
+        "citation_out_of_range",
+        "fabricated_address",
+        "fabricated_number",
+        "fabricated_quote",
+        "repeated_prompt",
+        "reversed_term",
+        "thinking",
+        "unsupported",
+    }
+)
 
 
 class Flag(msgspec.Struct, frozen=True, kw_only=True):

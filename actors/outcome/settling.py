@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from msgspec import UNSET
 
-from actors.gate.flags import NEVER_SHOWN
 from actors.outcome.admissions import admits
 from actors.outcome.closest import closest, near, passage_of
 from actors.outcome.refusals import refuse, safe_text
@@ -32,8 +31,8 @@ def settle(message: Draft, decision: Decision, *, must_cite: bool, profile_reply
     beside = message.cited if cut is UNSET else (*message.cited, *cited_by(kept, answer, message))
     references = references_of(citations, message.evidence, beside)
     reason: Reason | None = None
-    if _was_never_to_be_seen(message):
-        reason = "grounding_failed"
+    if _must_be_withdrawn(message):
+        reason = _grounding_reason(message.sentences)
     elif not decision.keep:
         reason = "model_refused" if message.refused else _grounding_reason(message.sentences)
     elif admits(kept) and not references:
@@ -126,11 +125,10 @@ def conflicts_shown(message: Draft, numbers: tuple[int, ...]) -> tuple[Conflict,
     )
 
 
-def _was_never_to_be_seen(message: Draft) -> bool:
-    """Whether the client has seen a sentence that no release may show, so that the answer must be withdrawn."""
-    kinds = {flag.kind for sentence in message.sentences for flag in sentence.flags}
-    seen = NEVER_SHOWN if message.question.release == "token" else {"thinking"}
-    return bool(message.shown) and not kinds.isdisjoint(seen)
+def _must_be_withdrawn(message: Draft) -> bool:
+    """Whether the client has seen a sentence with a strong flag: any under `token`, else only the model's thinking."""
+    flags = (flag for sentence in message.sentences for flag in sentence.flags if flag.strength == "strong")
+    return bool(message.shown) and any(message.question.release == "token" or flag.kind == "thinking" for flag in flags)
 
 
 def _undisputed(confidence: Confidence, message: Draft) -> Confidence:

@@ -96,7 +96,9 @@ async def settled(message: AnswerVerified) -> AnswerSettled:
         (verified(GOOD, MORE, release="draft"), "answered", None, "clean", "high"),
         (verified(GOOD, UNCITED, release="draft"), "answered", None, "caution", "medium"),
         (verified(UNCITED, release="draft"), "closest", "citations_invalid", "caution", None),
-        (verified(GOOD, LIE, release="token"), "answered", None, "low_confidence", "low"),
+        (verified(GOOD, LIE, release="token"), "refused", "grounding_failed", "low_confidence", None),
+        (verified(GOOD, NOWHERE, release="token"), "refused", "citations_invalid", "low_confidence", None),
+        (verified(GOOD, WEAKER, release="token"), "answered", None, "caution", "medium"),
         (verified(GOOD, LIE, LIE2, release="token"), "refused", "grounding_failed", "refuse(grounding)", None),
     ],
 )

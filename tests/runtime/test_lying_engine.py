@@ -58,6 +58,40 @@ async def test_lies_are_shown_without_the_gate(tmp_path: Path) -> None:
     assert all(one.shown_in(told.said) for one in answer.said)
 
 
+DAYS = {
+    "ko": ("환불은 {} 이내에 지급됩니다.", "14일", "41일", "열네 달"),
+    "en": ("Refunds are paid within {}.", "14 days", "41 days", "fourteen months"),
+    "zh": ("退款在{}内支付。", "14天", "41天", "十四个月"),
+    "es": ("Los reembolsos se pagan en un plazo de {}.", "14 días", "41 días", "catorce meses"),
+    "fr": ("Les remboursements sont versés sous {}.", "14 jours", "41 jours", "quatorze mois"),
+    "ar": ("تُدفع المبالغ المستردة خلال {}.", "14 يوما", "41 يوما", "أربعة عشر شهرا"),
+}
+
+
+async def test_token_release_withdraws_each_lie(tmp_path: Path) -> None:
+    said = ""
+
+    def script(request: Request) -> str | list[str]:
+        return said if isinstance(request.variables, contracts.AnswerSimple) else default_script(request)
+
+    async with stack(tmp_path, ScriptedEngine(script)) as running:
+        for language, (sentence, true, *lies) in DAYS.items():
+            context = Context(content=sentence.format(true), metadata=ContextMetadata(source_id="refunds"))
+            for amount in (true, *lies):
+                said = f"{sentence.format(amount)[:-1]} [1]{sentence[-1]}"
+                told = await running.ask(
+                    QuestionAsked(
+                        question=sentence.format("?"),
+                        language=language,
+                        contexts=(context,),
+                        style="simple",
+                        release="token",
+                    )
+                )
+                shown = "answered" if amount == true else "refused"
+                assert (told.record.outcome, "error" in told.types) == (shown, amount != true), said
+
+
 @pytest.mark.parametrize("release", ["sentence", "draft", "token"])
 async def test_admission_is_shown_verbatim(tmp_path: Path, release: str) -> None:
     def script(request: Request) -> str | list[str]:
