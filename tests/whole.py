@@ -15,6 +15,7 @@ from bus.journal.janitor import Janitor
 from bus.journal.journal import Journal
 from bus.powers.asking import AskServer
 from bus.powers.searching import SearchReply, SearchRequest, serve_search
+from bus.runs.requests import serve_runs
 from bus.runs.run_record import RunRecord
 from bus.runs.runs import Runs
 from bus.transport.connection import Client, Inbox, connect, declare_streams, keep_trying
@@ -166,12 +167,14 @@ async def whole(
         await worker.start()
         janitor = Janitor(worker.client, worker.inbox, worker.journal, settings)
         await janitor.start()
+        stop_requests = await serve_runs(worker.client, Runs(worker.client, worker.inbox, worker.journal))
         inbox = Inbox(client)
         journal = Journal(client, inbox)
         runs = Runs(client, inbox, journal)
         await runs.start()
         yield Whole(worker, inference, runs, journal, users, janitor, settings, stop_asks)
         await runs.stop()
+        await stop_requests()
         await janitor.stop()
         await worker.stop()
         await stop_asks()

@@ -29,7 +29,7 @@ from bus.journal.journal import Journal
 from bus.journal.packing import unpack
 from bus.journal.records import CAUSE, DEADLINE, TRACEPARENT, VIA, Stage, decode, only_while_there
 from bus.powers.asking import AskClient
-from bus.powers.events import Superseded
+from bus.powers.events import Done, Emitter, Error, Superseded
 from bus.powers.searching import SearchClient
 from bus.transport.connection import Inbox
 from bus.transport.envelope import Place, set_aside
@@ -150,6 +150,16 @@ class Handling:
                 question = words_asked(asked[0].message)
             with contextlib.suppress(Failure):  # the canceller has written the end as well
                 await self._finish(run_id, Settled(outcome="cancelled", question=question))
+
+    async def refuse_id(self, subject: str, error: BadId) -> Verdict:
+        """Answer a question under an id that no run can have: its events are the error; it has no record."""
+        emitter = Emitter(self.journal, subject.rpartition(".")[2])
+        try:
+            await emitter.events(Error(code="bad_id", content=str(error)), Done())
+        except (Superseded, Failure) as problem:
+            log.warning("%.120s: %s", subject, problem)
+            return "term" if isinstance(problem, Superseded) else "nak"
+        return "term"
 
     async def handle(self, delivery: Delivery) -> Verdict:
         """Do the work and return the answer for the server, after every outcome."""

@@ -24,7 +24,7 @@ from bus.transport.envelope import count_in, set_aside
 from bus.transport.stream_info import ApiReply
 from bus.wire.errors import Unavailable
 from bus.wire.messages import Message
-from bus.wire.subjects import EVENTS, RUNS, BadId, Key, event_subject, parse, progress_subject, run_filters
+from bus.wire.subjects import EVENTS, RUNS, BadId, Key, event_subject, is_fenced, parse, progress_subject, run_filters
 
 STORE_FAILED = 10077  # a limit of the stream was hit; only the description names it
 KEY_EXISTS = "maximum messages per subject exceeded"
@@ -349,9 +349,7 @@ class EventFrame:
 def frame_of(msg: Msg) -> EventFrame:
     headers = msg.headers or {}
     subject = headers.get(SUBJECT, "")
-    return EventFrame(
-        subject.rpartition(".")[2], count_in(headers, SEQUENCE, 0), msg.data, headers, subject.startswith("gw.event.")
-    )
+    return EventFrame(subject.rpartition(".")[2], count_in(headers, SEQUENCE, 0), msg.data, headers, is_fenced(subject))
 
 
 def _record_of(msg: Msg, *, as_stored: bool = False) -> Record | None:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 import msgspec
 import nats.errors
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 
 from bus.transport.envelope import read, set_aside
 from bus.transport.replying import reply_with
@@ -63,8 +64,8 @@ async def serve_vectors(
 ) -> None:
     """Answer requests with `embed` until the connection closes."""
 
-    async def answer(data: bytes) -> bytes:
-        vectors = await embed(read(_requests, data, "this request for vectors"))
+    async def answer(msg: Msg) -> bytes:
+        vectors = await embed(read(_requests, msg.data, "this request for vectors"))
         return _encode(EmbedReply(model=model, vectors=tuple(tuple(vector) for vector in vectors)))
 
     await reply_with(

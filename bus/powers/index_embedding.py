@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 
 from bus.transport.envelope import read
 from bus.transport.replying import reply_to, reply_with
@@ -58,8 +59,8 @@ async def serve_index_vectors(
 ) -> Callable[[], Awaitable[None]]:
     """Answer with `embed`, which raises Unavailable. Returns a function that stops it."""
 
-    async def answer(data: bytes) -> bytes:
-        return _encode(await embed(read(_requests, data, "this request for vectors")))
+    async def answer(msg: Msg) -> bytes:
+        return _encode(await embed(read(_requests, msg.data, "this request for vectors")))
 
     return await reply_with(
         client, VECTORS, answer, lambda problem: _encode(VectorsReply(problem=problem)), what="embedding"

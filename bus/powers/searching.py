@@ -176,8 +176,8 @@ async def serve_search(
 ) -> Callable[[], Awaitable[None]]:
     """Answer searches with `find`, several at a time. Returns a function that stops it."""
 
-    async def answer(data: bytes) -> bytes:
-        return _encoder.encode(await find(read(_requests, data, "this search")))
+    async def answer(msg: Msg) -> bytes:
+        return _encoder.encode(await find(read(_requests, msg.data, "this search")))
 
     return await reply_with(
         client,

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 
 from bus.journal.access import Groups
 from bus.transport.envelope import read
@@ -91,11 +92,11 @@ async def answer_served_index(
 ) -> None:
     """Answer for this process until its connection closes; one of several answers each request."""
 
-    async def answer(data: bytes) -> bytes:
-        if not data or held is None:
+    async def answer(msg: Msg) -> bytes:
+        if not msg.data or held is None:
             reply = _Reply(served=await served())
         else:
-            reply = _Reply(held=await held(read(_asked, data, "this request").groups))
+            reply = _Reply(held=await held(read(_asked, msg.data, "this request").groups))
         return msgspec.json.encode(reply)
 
     await reply_with(

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 
 from bus.transport.envelope import read
 from bus.transport.replying import reply_to, reply_with
@@ -185,10 +186,10 @@ async def ask_sources[Reply: Found](
 async def answer_sources(client: Client, find: Callable[[Question], Awaitable[Found]]) -> Callable[[], Awaitable[None]]:
     """Answer with `find`, several questions at a time. Returns a function that stops it."""
 
-    async def answer(data: bytes) -> bytes:
+    async def answer(msg: Msg) -> bytes:
         reply: Found | _Refused
         try:
-            reply = await find(read(_questions, data, "this question"))
+            reply = await find(read(_questions, msg.data, "this question"))
         except NoSuchSource as none:
             reply = _Refused("none", str(none))
         except NotServed as reason:

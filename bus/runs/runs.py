@@ -48,7 +48,7 @@ class EventsGone(LookupError):
 
 
 class KeyReused(ValueError):
-    """The idempotency key already belongs to another question."""
+    """The idempotency key or the run id already belongs to another question."""
 
 
 class NoAnswer(Unavailable):
@@ -116,7 +116,12 @@ class Runs:
             attempt += 1
 
     async def submit(
-        self, question: QuestionAsked, run_id: str | None = None, deadline_s: float | None = None
+        self,
+        question: QuestionAsked,
+        run_id: str | None = None,
+        deadline_s: float | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
     ) -> Submitted:
         """Write the question into the journal, once. `deadline_s` applies to a question that names none.
 
@@ -124,7 +129,7 @@ class Runs:
         is stored. Raises BadId, KeyReused, Unavailable.
         """
         run = Submitted(check_id(run_id), created=True) if run_id is not None else await self.identify(question)
-        return await self._submit(question, run, deadline_s, repeatable=run_id is not None)
+        return await self._submit(question, run, deadline_s, repeatable=run_id is not None, headers=headers)
 
     async def _check_room(self, key: Key, *, given: bool) -> None:
         """Raises Unavailable when the journal takes no more questions; one that it has already is no new one."""
@@ -208,7 +213,8 @@ class Runs:
         # It is there, whatever a server of a cluster says that lags behind.
         there = readable((await self._latest([key.subject], behind=(key.subject, 1)))[0])
         if not isinstance(there, QuestionAsked) or _essence(there) != _essence(question):
-            raise KeyReused("the key belongs to another question; use a new idempotency_key")
+            name, field = ("run id", "run_id") if repeatable else ("key", "idempotency_key")
+            raise KeyReused(f"the {name} belongs to another question; use a new {field}")
         return Submitted(run.run_id, created=False)
 
     # ------------------------------------------------------------ chats

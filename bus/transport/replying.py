@@ -41,7 +41,7 @@ async def reply_to[Reply](
 async def reply_with(
     client: Client,
     subject: str,
-    answer: Callable[[bytes], Awaitable[bytes]],
+    answer: Callable[[Msg], Awaitable[bytes]],
     failed: Callable[[str], bytes],
     *,
     queue: str = "search",
@@ -55,7 +55,7 @@ async def reply_with(
 
     async def replied(msg: Msg) -> None:
         try:
-            reply = await answer(msg.data)
+            reply = await answer(msg)
         except Failure as failure:
             reply = failed(str(failure))
         except Poison as poison:

@@ -12,11 +12,14 @@ import msgspec
 from bus.wire.subjects import (
     ACCESS,
     ASK,
+    ASK_RUN,
     CANCEL,
     CHAT,
+    CLIENT_EVENTS,
     EMBED,
     EVENTS,
     EVENTS_SUBJECTS,
+    GET_RUN,
     INDEX,
     JOURNAL,
     RESPONSE,
@@ -35,6 +38,8 @@ READ_EVENTS = "gw.events"
 
 _ASKED = "gw.question_asked.*"
 _INBOXES = "_INBOX.>"
+#: Where nats-server takes the reply to a request of another account.
+_REPLIES_OUT = "_R_.>"
 
 
 class User(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,10 +91,10 @@ _READING = _jetstream(
 #: The command line and the supervisor: everything.
 OPERATOR = User(name="operator", publish=(">",), subscribe=(">",))
 
-#: They write the journal and the events, and look after both streams.
+#: They write the journal and the events, look after both streams, and answer the requests of integrations.
 ACTORS = User(
     name="actors",
-    publish=("gw.>", "$JS.API.>", "$JS.ACK.>", _INBOXES),
+    publish=("gw.>", "$JS.API.>", "$JS.ACK.>", _INBOXES, _REPLIES_OUT),
     subscribe=("gw.>", f"$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.{RUNS}.*"),
 )
 
@@ -132,13 +137,18 @@ EDGE = User(
 INSIDERS = (OPERATOR, ACTORS, SEARCHING, INFERENCE, EDGE)
 
 #: A service that asks over NATS instead of HTTP.
-INTEGRATION = User(name="integration", publish=(_ASKED, f"{CANCEL}.*", READ_EVENTS), subscribe=tuple(EVENTS_SUBJECTS))
+INTEGRATION = User(
+    name="integration",
+    publish=(_ASKED, f"{CANCEL}.*", READ_EVENTS, ASK_RUN, GET_RUN),
+    subscribe=CLIENT_EVENTS,
+)
 
 LENT = (
     Lent(kind="service", subject=_ASKED, name=_ASKED),
     Lent(kind="service", subject=f"{CANCEL}.*", name=f"{CANCEL}.*"),
     Lent(kind="service", subject=f"$JS.API.DIRECT.GET.{EVENTS}", name=READ_EVENTS, replies=True),
-    *(Lent(kind="stream", subject=subject, name=subject) for subject in EVENTS_SUBJECTS),
+    *(Lent(kind="service", subject=subject, name=subject) for subject in (ASK_RUN, GET_RUN)),
+    *(Lent(kind="stream", subject=subject, name=subject) for subject in CLIENT_EVENTS),
 )
 
 USERS = (*INSIDERS, INTEGRATION)

@@ -3,7 +3,9 @@
 gw.question_asked.<run_id>          a question, from the edge or from any integration
 gw.<message_type>.<run_id>.<lane>   every other record of the journal
 gw.event.<run_id>                   what the client sees, fenced: tokens, references, error, DONE
+gw.canary.<run_id>                  the same of readiness's own questions, which integrations do not see
 gw.progress.<run_id>                what `events=all` adds: stages, sources, withheld, verdict
+gw.runs.ask, gw.runs.get            requests of an integration (`bus.runs.requests`)
 gw.ask, gw.search, gw.index, gw.sources, gw.vectors, gw.embed, gw.cancel.<run_id>
                                     core NATS: the sender repeats a request that gets no answer
 """
@@ -16,7 +18,9 @@ from bus.wire.messages import MAIN, Message, QuestionAsked, RunFinished, message
 RUNS = "RUNS"
 EVENTS = "EVENTS"
 RUNS_SUBJECTS = ["gw.question_asked.*", "gw.*.*.*"]
-EVENTS_SUBJECTS = ["gw.event.*", "gw.progress.*"]
+#: Integrations read the first two.
+CLIENT_EVENTS = ("gw.event.*", "gw.progress.*")
+EVENTS_SUBJECTS = [*CLIENT_EVENTS, "gw.canary.*"]
 ASK = "gw.ask"
 SEARCH = "gw.search"
 INDEX = "gw.index"
@@ -28,12 +32,15 @@ EMBED = "gw.embed"
 #: Where the process that prunes the journal reports its state.
 JOURNAL = "gw.journal"
 CANCEL = "gw.cancel"
+#: Where an integration asks with a reply, and reads the record of a run.
+ASK_RUN, GET_RUN = "gw.runs.ask", "gw.runs.get"
 POISON = "poison"
 #: The types of the records that the edge keeps beside a run: its asker, its chat, its request for a response.
 ACCESS, CHAT, RESPONSE = "access", "chat", "response"
 
 #: The prefix of the run ids of readiness's own questions; no other run id may have it.
 CANARY = "canary-"
+_CANARY_ID = re.compile(f"{CANARY}[0-9a-f]{{16}}")
 
 ID_PATTERN = "[A-Za-z0-9_-]{1,64}"
 _ID = re.compile(ID_PATTERN)
@@ -102,7 +109,14 @@ def run_filters(run_id: str) -> list[str]:
 
 
 def event_subject(run_id: str) -> str:
-    return f"gw.event.{run_id}"
+    """Another client's question under a reserved id has its error where that client listens."""
+    kind = "canary" if is_canary(run_id) and _CANARY_ID.fullmatch(run_id) else "event"
+    return f"gw.{kind}.{run_id}"
+
+
+def is_fenced(subject: str) -> bool:
+    """Whether a frame on this subject was written in order, right behind the one before."""
+    return not subject.startswith("gw.progress.")
 
 
 def progress_subject(run_id: str) -> str:

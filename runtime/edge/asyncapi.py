@@ -9,13 +9,25 @@ from aiohttp import web
 
 from bus.powers.events import ANSWER_EVENTS, EVENT_TYPES, PROGRESS_EVENTS
 from bus.powers.searching import SearchReply, SearchRequest
+from bus.runs.requests import RecordRequest, RequestRefused, RunAccepted, RunRequest
+from bus.runs.run_record import RunRecord
 from bus.wire.messages import CATALOGUE, Message, QuestionAsked, RunFinished, message_type
-from bus.wire.subjects import SEARCH, consumed_subject
+from bus.wire.subjects import ASK_RUN, GET_RUN, SEARCH, consumed_subject
 from runtime.edge.openapi import REF, ref
 from runtime.edge.responses import json_response
 from runtime.edge.routes import Document, Reply, Route
 
-STRUCTS: tuple[type[msgspec.Struct], ...] = (*CATALOGUE, *EVENT_TYPES, SearchRequest, SearchReply)
+#: Requests with a reply: the subject, what it does, the request, the replies.
+REQUESTS: dict[str, tuple[str, str, type[msgspec.Struct], tuple[type[msgspec.Struct], ...]]] = {
+    "ask_run": (ASK_RUN, "Asks under a run id of your own.", RunRequest, (RunAccepted, RequestRefused)),
+    "get_run": (GET_RUN, "Reads the record of a run.", RecordRequest, (RunRecord, RequestRefused)),
+    "search": (SEARCH, "Searches for passages.", SearchRequest, (SearchReply,)),
+}
+STRUCTS: tuple[type[msgspec.Struct], ...] = (
+    *CATALOGUE,
+    *EVENT_TYPES,
+    *dict.fromkeys(each for _, _, request, replies in REQUESTS.values() for each in (request, *replies)),
+)
 
 
 @Route("GET", "/asyncapi.json", {200: Reply("An AsyncAPI document.", "application/json")}, "none")
@@ -40,8 +52,8 @@ def asyncapi_document() -> Document:
         "gw.progress.{run_id}", "The events that `events=all` adds.", *(event.__name__ for event in PROGRESS_EVENTS)
     )
     channels["cancel"] = _channel("gw.cancel.{run_id}", "Cancels a run; the message is empty.", "Cancel")
-    description = "Searches for passages; the reply goes to the reply subject of the request."
-    channels["search"] = _channel(SEARCH, description, SearchRequest.__name__, SearchReply.__name__)
+    for name, (subject, description, request, replies) in REQUESTS.items():
+        channels[name] = _channel(subject, f"{description} {_REPLY}", *(each.__name__ for each in (request, *replies)))
     messages: Document = {
         each.__name__: {"name": each.__name__, "contentType": "application/json", "payload": ref(each)}
         for each in STRUCTS
@@ -58,24 +70,18 @@ def asyncapi_document() -> Document:
             "tell": _does("send", "event"),
             "tell_more": _does("send", "progress"),
             "finish": _does("send", message_type(RunFinished)),
-            "search": {
-                **_does("receive", "search"),
-                "messages": [{"$ref": "#/channels/search/messages/SearchRequest"}],
-                "reply": {
-                    "channel": {"$ref": "#/channels/search"},
-                    "messages": [{"$ref": "#/channels/search/messages/SearchReply"}],
-                },
-            },
+            **{name: _replies(name, request, replies) for name, (_, _, request, replies) in REQUESTS.items()},
         },
         "components": {"schemas": components, "messages": messages},
     }
 
 
+_REPLY = "The reply goes to the reply subject of the request."
 _ID = "1 to 64 of the characters A-Z, a-z, 0-9, _ and -."
 _BUS = (
-    "To ask, publish QuestionAsked to gw.question_asked.<run_id> with an id of your own, then read gw.event.<run_id>"
-    " until DONE. The other messages pass between the stages, each written once to the stream RUNS, long ones"
-    " packed with zlib."
+    "To ask, send RunRequest to gw.runs.ask with a run id of your own, or publish QuestionAsked to"
+    " gw.question_asked.<run_id>; then read gw.event.<run_id> until DONE. The other messages pass between the stages,"
+    " each written once to the stream RUNS, long ones packed with zlib."
 )
 
 
@@ -90,6 +96,12 @@ def _channel(address: str, description: str, *messages: str) -> Document:
         "parameters": {name: {"description": _ID} for name in re.findall(r"\{(\w+)\}", address)},
         "messages": {name: {"$ref": f"#/components/messages/{name}"} for name in messages},
     }
+
+
+def _replies(channel: str, request: type[msgspec.Struct], replies: tuple[type[msgspec.Struct], ...]) -> Document:
+    messages = [{"$ref": f"#/channels/{channel}/messages/{each.__name__}"} for each in (request, *replies)]
+    reply = {"channel": {"$ref": f"#/channels/{channel}"}, "messages": messages[1:]}
+    return {**_does("receive", channel), "messages": messages[:1], "reply": reply}
 
 
 def _does(action: str, channel: str) -> Document:

@@ -12,6 +12,8 @@ from bus.delivery.worker import Worker
 from bus.journal.access import groups_named
 from bus.journal.janitor import Janitor
 from bus.journal.pruner import Pruner
+from bus.runs.requests import serve_runs
+from bus.runs.runs import Runs
 from bus.transport.connection import connect, declare_streams
 from bus.transport.health import answer_health
 from bus.transport.users import ACTORS
@@ -56,9 +58,11 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors"
         watches = [worker.watch, janitor.watch, pruner.watch, counter.watch]
         if (exporter := await _exporter(settings, worker)) is not None:
             watches.append(exporter.watch)
+        stop_requests = await serve_runs(worker.client, Runs(worker.client, worker.inbox, worker.journal))
         state = {"ready": True, "detail": f"{len(worker.actors)} actors"}
         await answer_health(worker.client, name, lambda: state, *watches)
         await stop.wait()
+        await stop_requests()
         if exporter is not None:
             await exporter.stop()
         await counter.stop()

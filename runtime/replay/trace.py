@@ -16,7 +16,7 @@ from bus.powers.events import FIRST
 from bus.transport.envelope import count_in
 from bus.wire.errors import Poison
 from bus.wire.messages import Question, QuestionAsked, RunFinished, message_type, question_about
-from bus.wire.subjects import BadId, check_id, event_subject, parse, progress_subject
+from bus.wire.subjects import BadId, check_id, event_subject, is_fenced, parse, progress_subject
 
 VERSION = 1
 ASKED, FINISHED = message_type(QuestionAsked), message_type(RunFinished)
@@ -242,4 +242,4 @@ def _record_of(found: _Record, header: _Header, before: set[int], where: str) ->
 
 def _frame_of(found: _Frame) -> Shown:
     data = b"\n".join(bytes(event) for event in found.events)
-    return Shown(found.sequence, found.time, data, found.subject.startswith("gw.event."), found.headers)
+    return Shown(found.sequence, found.time, data, is_fenced(found.subject), found.headers)
