@@ -44,11 +44,12 @@ class RunAccepted(msgspec.Struct, frozen=True, kw_only=True):
     code: Literal["asked", "already_asked"]
 
 
-class RequestRefused(msgspec.Struct, frozen=True, kw_only=True):
-    """`code` is stable, for programs: that of the same error over HTTP. `detail` is for people."""
+class RequestRefused(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """`code`, `detail` and `field` are those of the same error over HTTP."""
 
     code: str
     detail: str
+    field: str = ""
 
 
 async def serve_runs(client: Client, runs: Runs) -> Callable[[], Awaitable[None]]:
@@ -77,7 +78,7 @@ async def serve_runs(client: Client, runs: Runs) -> Callable[[], Awaitable[None]
             try:
                 return msgspec.json.encode(await answer(msg))
             except Invalid as wrong:
-                refused = RequestRefused(code=wrong.code, detail=str(wrong))
+                refused = RequestRefused(code=wrong.code, detail=str(wrong), field=wrong.field)
             except tuple(_REFUSED) as error:
                 refused = RequestRefused(code=_REFUSED[type(error)], detail=str(error))
             return msgspec.json.encode(refused)

@@ -176,7 +176,7 @@ class Runs:
         """
         if question.idempotency_key is None:
             return secrets.token_hex(12)
-        named = question.idempotency_key + (f".{attempt}" if attempt else "")  # a key holds no dot
+        named = question.idempotency_key + (f"\0{attempt}" if attempt else "")  # a key is printable
         return self._derived(b"groundwire-run", access, named)
 
     def _derived(self, what: bytes, access: Access | None, name: str) -> str:

@@ -3,6 +3,10 @@
 A failure's message is one line for a person: the fault, its place, and the likely remedy.
 """
 
+import re
+
+_FIELD = re.compile(r"([a-z_]+(?:\[\d+\]|\.\w+)*): ")
+
 
 class Failure(Exception):
     """The work could not be done; the actor's fallback answers instead."""
@@ -29,8 +33,18 @@ class Poison(Exception):
 
 
 class Invalid(Poison):
-    """A question that cannot be asked; the client gets the sentence and `code`, which is stable."""
+    """A question that cannot be asked; the client gets the sentence and `code`, which is stable.
 
-    def __init__(self, code: str, detail: str) -> None:
+    `field`: the path of the wrong field, where the sentence does not begin with it.
+    """
+
+    def __init__(self, code: str, detail: str, field: str = "") -> None:
         super().__init__(detail)
         self.code = code
+        self.field = field or named_field(detail)
+
+
+def named_field(sentence: str) -> str:
+    """The path of the field that a sentence begins with; empty where it begins with none."""
+    named = _FIELD.match(sentence)
+    return named[1] if named else ""

@@ -93,6 +93,8 @@ class Context(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
     score_type: str = "given"
 
 
+#: The printable characters of ASCII, not only spaces.
+PRINTABLE = "^[ -~]*[!-~][ -~]*$"
 #: Any JSON value, without a schema.
 AnyJson = Annotated[object, Meta(extra_json_schema={"description": "Any JSON."})]
 StopText = Annotated[str, Meta(min_length=1, max_length=200)]
@@ -109,6 +111,10 @@ class Constraints(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
     must_cite: bool | None = None
     stop: Annotated[tuple[StopText, ...], Meta(min_length=1, max_length=4)] | msgspec.UnsetType = msgspec.UNSET
     response_schema: dict[str, AnyJson] | msgspec.UnsetType = msgspec.UNSET
+
+
+#: Printable characters; the schema names those that a header may have too.
+IdempotencyKey = Annotated[str, Meta(min_length=1, max_length=255, extra_json_schema={"pattern": PRINTABLE})]
 
 
 class QuestionAsked(Message, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -131,7 +137,7 @@ class QuestionAsked(Message, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     events: EventsWanted = "default"
     on_disconnect: OnDisconnect = "continue"
     deadline_s: Annotated[float, Meta(gt=0, le=3600)] | None = None
-    idempotency_key: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,64}\Z")] | None = None
+    idempotency_key: IdempotencyKey | None = None
     conversation: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,64}\Z")] | None = None
 
 

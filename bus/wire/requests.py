@@ -14,9 +14,10 @@ from bus.wire.errors import Invalid
 from bus.wire.messages import QuestionAsked
 from bus.wire.response_schema import problem_of
 from bus.wire.subjects import BadId, check_id
-from index.languages.toml_check import problems
+from index.languages.toml_check import problems, unknown_names
 
 LONGEST_QUESTION = 4000
+LONGEST_KEY = 255
 
 #: Control characters other than tab, line feed and carriage return; people do not write them.
 _BINARY = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f]")
@@ -40,7 +41,7 @@ def parse_body[T: msgspec.Struct](body: bytes, into: type[T]) -> T:
     except UnicodeDecodeError:
         raise Invalid("not_utf8", "the body is not UTF-8; send JSON text in UTF-8, not binary data") from None
     except msgspec.ValidationError as error:
-        raise Invalid("invalid", _explained(body, into, error)) from None
+        raise _explained(body, into, error) from None
     except msgspec.DecodeError as error:
         raise Invalid("not_json", f"the body is not valid JSON ({error}); check quotes and escapes") from None
     except RecursionError:
@@ -68,12 +69,17 @@ def check_question(question: QuestionAsked) -> None:
 def check_text(name: str, text: str) -> None:
     """Raises Invalid for a text that is empty, too long, or contains control characters."""
     if not text.strip():
-        raise Invalid("invalid", f"the {name} is empty; write what you want to know")
+        raise Invalid("invalid", f"the {name} is empty; write what you want to know", name)
     if len(text) > LONGEST_QUESTION:
-        raise Invalid("invalid", f"the {name} has {len(text)} characters; shorten it to {LONGEST_QUESTION}")
+        raise Invalid("invalid", f"the {name} has {len(text)} characters; shorten it to {LONGEST_QUESTION}", name)
     if found := _BINARY.search(text):
         code = f"U+{ord(found.group()):04X}"
-        raise Invalid("invalid", f"the {name} contains the control character {code}; send plain text")
+        raise Invalid("invalid", f"the {name} contains the control character {code}; send plain text", name)
+
+
+def is_idempotency_key(text: str) -> bool:
+    """Whether a header or a field may have this text as its idempotency key."""
+    return 1 <= len(text) <= LONGEST_KEY and text.isprintable()
 
 
 def no_such_profile(why: Exception) -> Invalid:
@@ -81,8 +87,8 @@ def no_such_profile(why: Exception) -> Invalid:
     return Invalid("no_such_profile", f"profile: {why}".replace("\n", "; "))
 
 
-def _explained(body: bytes, into: type[msgspec.Struct], error: msgspec.ValidationError) -> str:
-    """The faults of a JSON body: one sentence each for the first three."""
+def _explained(body: bytes, into: type[msgspec.Struct], error: msgspec.ValidationError) -> Invalid:
+    """The faults of a JSON body: one sentence each for the first three, unknown names first."""
     try:
         raw: Any = msgspec.json.decode(body)
     except RecursionError:
@@ -91,15 +97,16 @@ def _explained(body: bytes, into: type[msgspec.Struct], error: msgspec.Validatio
         detail = f"the body is not valid JSON ({unreadable}); check quotes, escapes and numbers"
         raise Invalid("not_json", detail) from None
     if not isinstance(raw, dict):
-        return f"the body is a JSON {_JSON_NAMES[type(raw)]}; send a JSON object"
+        return Invalid("invalid", f"the body is a JSON {_JSON_NAMES[type(raw)]}; send a JSON object")
     raw.pop("type", None)
-    if into is QuestionAsked and "question" not in raw:
-        return 'the question is missing; send an object like {"question": "…"}'
-    for name in ("question", "query"):
-        if isinstance(raw.get(name), str):
-            check_text(name, raw[name])
-    _check_names(raw)
-    return "; ".join(problems(raw, into)[:3]) or str(error)
+    if not unknown_names(raw, into):
+        if issubclass(into, QuestionAsked) and "question" not in raw:
+            return Invalid("invalid", 'the question is missing; send an object like {"question": "…"}', "question")
+        for name in ("question", "query"):
+            if isinstance(raw.get(name), str):
+                check_text(name, raw[name])
+        _check_names(raw)
+    return Invalid("invalid", "; ".join(problems(raw, into)[:3]) or str(error))
 
 
 def _too_deep() -> Invalid:
@@ -108,7 +115,11 @@ def _too_deep() -> Invalid:
 
 def _check_names(fields: Mapping[str, object]) -> None:
     """Raises Invalid for a name that is not a valid id."""
-    for name in ("profile", "idempotency_key", "conversation"):
+    key = fields.get("idempotency_key")
+    if isinstance(key, str) and not is_idempotency_key(key):
+        detail = f"idempotency_key: is not 1 to {LONGEST_KEY} printable characters; send a UUID or the like"
+        raise Invalid("invalid", detail)
+    for name in ("profile", "conversation"):
         if isinstance(value := fields.get(name), str):
             try:
                 check_id(value)

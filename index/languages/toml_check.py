@@ -11,13 +11,27 @@ from msgspec import inspect
 #: How alike a word and the name it may mean are, 0..1: two letters of three that are swapped are .67.
 NEAR = 0.65
 
+#: The names of types in msgspec's messages, for people who write JSON or TOML.
+_TYPES = {
+    "str": "a string",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "an array",
+    "object": "an object",
+}
+_TYPE = re.compile(r"`([a-z]+(?: \| [a-z]+)*)`")
 _MISSING = re.compile(r"Object missing required field `(.+)`")
 
 
 def problems(raw: dict[str, Any], into: type[msgspec.Struct]) -> list[str]:
     """Every problem in `raw`, one line each: the key's path, the problem, the nearest valid name."""
-    result = list(_walk(raw, inspect.type_info(into), ""))
-    return result or list(_wrong(raw, into))  # what the walk does not check: types, bounds, missing keys
+    return unknown_names(raw, into) or list(_wrong(raw, into))
+
+
+def unknown_names(raw: dict[str, Any], into: type[msgspec.Struct]) -> list[str]:
+    """The unknown keys and values alone: they come first, since a misspelt key also causes a missing one."""
+    return list(_walk(raw, inspect.type_info(into), ""))
 
 
 def nearest(word: str, valid: Iterable[str], after: str = "") -> str:
@@ -107,4 +121,11 @@ def _plain(problem: str) -> str:
     where = where.strip("`").removeprefix("key` in `").removeprefix("$").removeprefix(".")
     if missing := _MISSING.fullmatch(what):
         return f"{_joined(where, missing[1])}: is missing"
+    what = _TYPE.sub(_type_names, what)
     return f"{where}: {what[:1].lower()}{what[1:]}" if where else problem
+
+
+def _type_names(types: re.Match[str]) -> str:
+    """`float | null` is "a number": a key that may be null may also be left out."""
+    names = [name for name in types[1].split(" | ") if name != "null"] or ["null"]
+    return " or ".join(_TYPES.get(name, name) for name in names)

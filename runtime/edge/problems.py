@@ -12,7 +12,7 @@ from aiohttp.typedefs import Handler
 from bus.delivery.admission import Overloaded
 from bus.powers.sources import NoSuchSource, NotServed
 from bus.runs.runs import EventsGone, KeyReused, NoSuchRun
-from bus.wire.errors import Invalid, Unavailable
+from bus.wire.errors import Invalid, Unavailable, named_field
 from bus.wire.subjects import BadId
 
 #: `Retry-After` of a 503, in seconds.
@@ -40,25 +40,29 @@ MEANINGS = {
 }
 
 
-class ProblemBody(msgspec.Struct, frozen=True, kw_only=True):
-    """The body of every error. `code` is stable, for programs; `detail` is for people."""
+class ProblemBody(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The body of every error. `code` is stable, for programs; `detail` is for people. `field`: the path of the wrong field."""
 
     type: str
     title: str
     status: int
     code: str
     detail: str
+    field: str = ""
 
 
 class Problem(Exception):
     """A request that cannot be served; the arguments become the response."""
 
-    def __init__(self, status: int, code: str, detail: str, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, status: int, code: str, detail: str, headers: Mapping[str, str] | None = None, field: str = ""
+    ) -> None:
         super().__init__(detail)
         self.status = status
         self.code = code
         self.detail = one_line(detail)
         self.headers = dict(headers or {})
+        self.field = field or (named_field(detail) if status < 500 else "")
 
 
 def one_line(text: str) -> str:
@@ -97,6 +101,7 @@ def _problem_body(problem: Problem) -> ProblemBody:
         status=problem.status,
         code=problem.code,
         detail=problem.detail,
+        field=problem.field,
     )
 
 
@@ -126,7 +131,7 @@ def problem_of(error: Exception) -> Problem:
     if isinstance(error, Problem):
         return error
     if isinstance(error, Invalid):
-        return Problem(_UNFIT.get(error.code, 400), error.code, str(error))
+        return Problem(_UNFIT.get(error.code, 400), error.code, str(error), field=error.field)
     status, code = next(pair for kind, pair in KNOWN.items() if isinstance(error, kind))
     again_s = math.ceil(error.retry_after_s) if isinstance(error, Overloaded) else RETRY_AFTER_S
     return Problem(status, code, str(error), {"Retry-After": str(again_s)} if status in (429, 503) else None)

@@ -111,8 +111,8 @@ def test_document_matches_every_field(wanted: Filter, one: Entry, passes: bool) 
         ({"after": "2026-02-30"}, "after: expected a date like 2026-01-31"),
         ({"language": "eng"}, "language: unknown value 'eng'; did you mean 'en'?"),
         ({"tags": ["a"]}, "tags: unknown key; did you mean 'tag'?"),
-        ({"tag": []}, "tag: expected `array` of length >= 1"),
-        ({"path": ""}, "path: expected `str` of length >= 1"),
+        ({"tag": []}, "tag: expected an array of length >= 1"),
+        ({"path": ""}, "path: expected a string of length >= 1"),
     ],
 )
 def test_a_wrong_field_is_one_line(fields: dict[str, object], line: str) -> None:

@@ -137,8 +137,8 @@ def test_spelling_has_one_unit_in_all_languages(language: str) -> None:
         ("\nunsure =", "\nunsur =", "numerals[0].unsur: unknown key; did you mean 'unsure'?"),
         ("\npercent =", "\npercnt =", "units.percnt: unknown value 'percnt'; did you mean 'percent'?"),
         ('"additive"', '"addition"', "numerals[0].composition: invalid value 'addition'"),
-        ('\n1 = "one"', '\none = "one"', r"numerals[0].cardinals: expected `str` matching regex '^\\d[\\d_]*$'"),
-        ('"may",', "", "dates.months: expected `array` of length >= 12"),
+        ('\n1 = "one"', '\none = "one"', r"numerals[0].cardinals: expected a string matching regex '^\\d[\\d_]*$'"),
+        ('"may",', "", "dates.months: expected an array of length >= 12"),
     ],
 )
 def test_wrong_table_is_refused_by_name(tmp_path: Path, right: str, wrong: str, problem: str) -> None:

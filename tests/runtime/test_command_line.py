@@ -171,7 +171,7 @@ def test_refused_and_declined_exit_with_three(
         (["ask", "--index", "{index}", "--voice", "loud", "hi"], 2, "'helpful'"),
         (["ask", "--index", "{index}", "--after", "May", "hi"], 2, "--after: expected a date like 2026-01-31"),
         (["search", "--index", "{index}", "--in-language", "eng", "hi"], 2, "--in-language"),
-        (["search", "--index", "{index}", "--tag", "", "hi"], 2, "--tag: expected `str` of length >= 1"),
+        (["search", "--index", "{index}", "--tag", "", "hi"], 2, "--tag: expected a string of length >= 1"),
         (["search", "--index", "{index}", "--in-path", "no/**", "hi"], 0, "no document passes the filter (path no/**)"),
         (["search", "--index", "/nowhere", "hi"], 1, "/nowhere"),
         (["index", "build", "/nowhere", "--out", "{index}-new"], 1, "/nowhere"),

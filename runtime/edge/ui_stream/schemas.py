@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from bus.powers.events import Passages, Sources, StageEvent, VerdictEvent, Withheld
-from bus.wire.messages import Constraints, Context
+from bus.wire.messages import Constraints, Context, IdempotencyKey
 from index.filters import Filter
 from prompts.vocabulary import Confidence, Cut, EventsWanted, Language, Outcome, Reason, Release, Style, Urgency, Voice
 
@@ -61,7 +61,7 @@ class UiChatAsked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     priority: Urgency = "interactive"
     events: EventsWanted = "all"
     deadline_s: Annotated[float, Meta(gt=0, le=3600)] | None = None
-    idempotency_key: str | None = None
+    idempotency_key: IdempotencyKey | None = None
 
 
 class UiStopped(msgspec.Struct, frozen=True, kw_only=True):

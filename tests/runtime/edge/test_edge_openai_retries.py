@@ -232,17 +232,16 @@ async def test_idempotency_key_makes_one_run(
     assert refused.headers.get("X-Should-Retry") == (None if path == "/v1/runs" else "false")
 
 
+@pytest.mark.parametrize("key", ["order-7", "order 1.5", "주문/7", "k" * 255])
 async def test_idempotency_key_in_header_and_body(
-    http: aiohttp.ClientSession, slow: Slow, request: pytest.FixtureRequest
+    http: aiohttp.ClientSession, slow: Slow, request: pytest.FixtureRequest, key: str
 ) -> None:
     slow.go.set()
-    asked = {"question": request.node.name}
-    one = await http.post("/v1/runs", json=asked, headers={"Idempotency-Key": "order-7"})
-    two = await http.post("/v1/runs", json=asked | {"idempotency_key": "order-7"})
+    asked = {"question": request.node.name[:200]}
+    one = await http.post("/v1/runs", json=asked, headers={"Idempotency-Key": key})
+    two = await http.post("/v1/runs", json=asked | {"idempotency_key": key})
     assert one.headers["X-Run-Id"] == two.headers["X-Run-Id"]
-    both = await http.post(
-        "/v1/runs", json=asked | {"idempotency_key": "order-7"}, headers={"Idempotency-Key": "order-8"}
-    )
+    both = await http.post("/v1/runs", json=asked | {"idempotency_key": key}, headers={"Idempotency-Key": "order-8"})
     assert both.status == 422
     assert "send one of them" in (await both.json(content_type=None))["detail"]
 
