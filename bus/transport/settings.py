@@ -13,6 +13,7 @@ class BusSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """`[bus]` in groundwire.toml. Retention bounds disk use; ack_wait must be well above the heartbeat."""
 
     url: str = "nats://127.0.0.1:4222"  #: where nats-server listens, may carry `user:password@`; of a cluster several, with commas
+    port: Annotated[int, Meta(ge=0, le=65535)] = 0  #: of the nats-server of `up`; 0: the last one, if free
     user: str = ""  #: on a server with users; empty: the user that `groundwire serve nats` made for each process
     password: str = ""  #: better set as GROUNDWIRE_BUS_PASSWORD
     creds: str = ""  #: instead: file with the user's JWT and nkey seed

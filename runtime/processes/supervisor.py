@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import anyio
 import msgspec
@@ -95,9 +96,7 @@ class Stack:
         self._alone = alone
         self._tasks: RoleTasks | None = None
         self._nats_begun = asyncio.Event()
-        self.port = nats_server.free_port()
-        bus = msgspec.structs.replace(settings.bus, url=f"nats://127.0.0.1:{self.port}")
-        self.settings = _with_bus(settings, bus)  #: for the operator, once it has started
+        self.settings = settings  #: for the operator, once it has started
         self.processes: dict[str, asyncio.subprocess.Process] = {}
         self.failed = ""  #: why the stack cannot go on, once it cannot
         self._lock: IO[bytes] | None = None
@@ -123,12 +122,13 @@ class Stack:
             raise StackRunning(f"a stack runs over {self.folder} already; use it, or stop it first")
         with contextlib.suppress(OSError):
             (self.folder / "stack.json").unlink()
-        users = nats_users.make(self.folder, self.settings.bus.url)
+        self._end_orphan()
+        port = self._port()
+        users = nats_users.make(self.folder, f"nats://127.0.0.1:{port}")
         self.settings = _with_bus(self.settings, users.bus(self.settings.bus, OPERATOR.name))
         config = nats_server.write_config(
-            self.folder, port=self.port, sync_always=self.sync_always, passwords=users.passwords
+            self.folder, port=port, sync_always=self.sync_always, passwords=users.passwords
         )
-        self._end_orphan()
         self._keepers.append(asyncio.create_task(self._keep("nats", [*TETHER, *nats_server.command(config)], None)))
         self._keepers.append(asyncio.create_task(self._mend_nats()))
         here = await self._share_process() if self._alone else set[Role]()
@@ -146,8 +146,8 @@ class Stack:
         if self._tasks is not None:
             for role in here:
                 self._tasks.start(role, _with_bus(self.settings, users.bus(self.settings.bus, role)))
-        port = self.settings.edge.port if "edge" in self.roles else None
-        address = Address(nats_url=self.settings.bus.url, edge_port=port)
+        edge_port = self.settings.edge.port if "edge" in self.roles else None
+        address = Address(nats_url=self.settings.bus.url, edge_port=edge_port)
         replace_file(self.folder / "stack.json", msgspec.json.encode(address), mode=0o600, durable=False)
 
     async def ready(self, *, patience_s: float = 120.0) -> None:
@@ -195,6 +195,16 @@ class Stack:
         await self._close_pipes()
         if self._lock is not None:
             self._lock.close()
+
+    def _port(self) -> int:
+        """Where nats-server will listen: at the last start's port if it is free. Raises Unavailable when a fixed port is not."""
+        fixed, last = self.settings.bus.port, nats_users.read(self.folder)
+        port = fixed or (last and urlsplit(last.url).port) or 0
+        if port and not nats_server.port_taken("127.0.0.1", port):
+            return port
+        if fixed:
+            raise Unavailable(f"port {fixed} is in use; set another as bus.port, or 0 for any")
+        return nats_server.free_port()
 
     async def _share_process(self) -> set[Role]:
         """The roles that run in this process, ready to be started; nats-server starts while their modules are loaded."""

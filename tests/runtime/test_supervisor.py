@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import socket
 import sys
 import time
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from bus.transport.connection import connect, declare_streams
 from bus.transport.health import answer_health
+from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
 from runtime.processes import nats_server, state_folder
 from runtime.processes.state_folder import running
@@ -69,6 +71,27 @@ async def test_running_stack_is_detected_and_exclusive(tmp_path: Path) -> None:
     finally:
         await stack.stop()
     assert running(tmp_path) is None
+
+
+async def port_of(folder: Path, bus: BusSettings | None = None) -> int:
+    """The port of a stack that starts and stops."""
+    stack = Stack(Settings(bus=bus or BusSettings()), folder, (), sync_always=False)
+    try:
+        await stack.start()
+        return int(stack.settings.bus.url.rpartition(":")[2])
+    finally:
+        await stack.stop()
+
+
+async def test_nats_keeps_its_port(tmp_path: Path) -> None:
+    port = await port_of(tmp_path)
+    assert await port_of(tmp_path) == port
+    fixed = BusSettings(port=nats_server.free_port())
+    assert await port_of(tmp_path, fixed) == fixed.port
+    with socket.create_server(("127.0.0.1", fixed.port)):
+        with pytest.raises(Unavailable, match=f"port {fixed.port} is in use; set another as bus.port"):
+            await port_of(tmp_path, fixed)
+        assert await port_of(tmp_path) != fixed.port
 
 
 async def test_address_of_a_killed_stack_is_ignored(tmp_path: Path) -> None:
