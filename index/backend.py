@@ -158,6 +158,10 @@ class Backend(Protocol):
         """The passages of a document in order, from its `start`th, at most `count`."""
         ...
 
+    def texts(self, groups: Groups, most: int) -> Iterable[str]:
+        """The indexed texts of the passages that callers in `groups` see, or an even sample of at most `most`."""
+        ...
+
     def close(self) -> None: ...
 
 

@@ -5,8 +5,11 @@ language and does not search across languages. New passages are folded in with t
 much of a text those directions know.
 """
 
+import copy
+import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import batched
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +18,7 @@ from numpy.typing import NDArray
 
 from index.embedders.embedder import EmbedderSpec, Vectors, unit
 from index.errors import IndexProblem
-from index.text.ngrams import Hashes, encode, grams
+from index.text.ngrams import Hashes, encode, encode_all, grams, placed_grams
 from index.text.question_words import without_question_words
 
 NAME = "lsa"
@@ -31,6 +34,8 @@ _EXACT_UP_TO = 800
 _SPARE = 16
 _ROW_BY_ROW = 8
 _INT8 = 127
+#: Texts whose n-grams are collected together.
+_TOGETHER = 48
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -67,6 +72,14 @@ class Lsa:
                 row[:] = weights @ self.components[positions].astype(np.float32)
         return unit(rows)
 
+    def among(self, texts: Iterable[str]) -> "Lsa":
+        """The same model, except that it knows no n-gram that none of these texts has: its weight is 0."""
+        parts = (placed_grams(encode_all(some).codes)[0] for some in batched(texts, _TOGETHER))
+        known = functools.reduce(np.union1d, parts, np.zeros(0, dtype=np.uint32))
+        limited = copy.copy(self)
+        limited.idf = np.where(np.isin(self.features, known, assume_unique=True), self.idf, np.float32(0))
+        return limited
+
     def coverage(self, text: str) -> float:
         """The share (0..1) of the text's distinct n-grams that the model knows; 1 for a text without any."""
         return self._weigh(text, query=False)[2]
@@ -93,7 +106,7 @@ def weigh(
         return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.float32), float(not len(held))
     positions = np.searchsorted(features, held)
     positions[positions == len(features)] = 0
-    known = features[positions] == held
+    known = (features[positions] == held) & (idf[positions] > 0)
     positions = positions[known]
     repeats = counts[known].astype(np.float32)
     if mean_length:

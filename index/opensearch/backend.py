@@ -15,7 +15,7 @@ from index.engines import bm25
 from index.errors import IndexProblem
 from index.filters import Filter
 from index.groups import Groups, group_name
-from index.model import Entry, Passage
+from index.model import Entry, Passage, indexed_text
 from index.opensearch import analysis, counts, queries
 from index.opensearch.client import Client
 from index.opensearch.layout import Names, PassageRecord, State, row_of, sees, set_of, unpacked
@@ -181,6 +181,16 @@ class OpenSearchBackend:
             }
             results += [_held(hit).passage for hit in self._client.find(self.names.passages, body)]
         return results
+
+    def texts(self, groups: Groups, most: int) -> Iterator[str]:
+        among = {"bool": {"filter": queries.among_passages(self.state, groups, None)}}
+        body = {
+            "size": most,
+            "_source": ["held"],
+            "query": {"function_score": {"query": among, "random_score": {"seed": 1, "field": "number"}}},
+            "sort": ["_score", {"number": "asc"}],
+        }
+        return (indexed_text(_held(hit).passage) for hit in self._client.find(self.names.passages, body))
 
     def close(self) -> None:
         self._counts.cache_clear()

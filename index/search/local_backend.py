@@ -1,7 +1,7 @@
 """The folder's body of the backend: Lucene for the terms, the graph for the vectors, passages from mapped files."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from index.groups import Groups
 from index.model import Entry, Passage
 from index.search.opened import OpenSnapshot, open_snapshot
 from index.snapshot import snapshot
-from index.snapshot.allowed import Allowed
+from index.snapshot.allowed import Allowed, allowed_of
 from index.snapshot.snapshot import Manifest
 from index.snapshot.views import View
 
@@ -115,6 +115,10 @@ class LocalBackend:
     def passages(self, entry: Entry, start: int = 0, count: int | None = None) -> list[Passage]:
         end = entry.count if count is None else min(start + count, entry.count)
         return [self.opened.passages.get(entry.first + ordinal) for ordinal in range(start, end)]
+
+    def texts(self, groups: Groups, most: int) -> Iterator[str]:
+        numbers = allowed_of(self.entries(groups)).numbers
+        return self.opened.passages.texts(numbers[:: -(-len(numbers) // most) or 1])
 
     def close(self) -> None:
         self.opened.bm25.close()

@@ -1,6 +1,7 @@
 """Answer queries from the newest snapshot, from any number of threads, and swap snapshots while queries run."""
 
 import contextlib
+import functools
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,6 +20,7 @@ from index.languages.detection import detect
 from index.model import Entry, Hit, Passage
 from index.search.local_backend import LocalSnapshots
 from index.search.ranking import fused, of_one_side, reranked
+from index.snapshot.allowed import REMEMBERED
 from index.snapshot.roots import Root
 from index.surrogates import without_surrogates
 from index.text.coverage import TOPIC_SHARE, word_set
@@ -37,6 +39,19 @@ class _OpenBackend:
         self.backend = backend
         self.users = 1  # the searcher itself
         self.asked_at = time.monotonic()
+        self._limited = functools.lru_cache(REMEMBERED)(self._limit)
+
+    def hides(self, groups: Groups) -> bool:
+        """Whether it has documents that a caller in `groups` does not see."""
+        return self.backend.seen(groups).documents < self.backend.seen(None).documents
+
+    def embedder(self, groups: Groups) -> Embedder:
+        """The embedder of queries. For it, a word that only documents hidden from `groups` hold is a word of no document."""
+        return self._limited(groups, self.backend.seen(groups)) if self.hides(groups) else self.backend.embedder
+
+    def _limit(self, groups: Groups, _: Visible) -> Embedder:
+        model = self.backend.embedder
+        return model.among(self.backend.texts(groups, lsa.FIT_ON)) if isinstance(model, lsa.Lsa) else model
 
 
 class Searcher:
@@ -138,7 +153,7 @@ class Searcher:
         return self._held
 
     @contextlib.contextmanager
-    def _entered(self, groups: Groups) -> Iterator[Backend]:
+    def _entered(self, groups: Groups) -> Iterator[_OpenBackend]:
         """The open snapshot, which stays open. Raises IndexProblem where `withheld`."""
         with self._lock:
             opened = self._current()
@@ -146,7 +161,7 @@ class Searcher:
         try:
             if groups is not None and self.withheld:
                 raise IndexProblem(self.withheld)
-            yield opened.backend
+            yield opened
         finally:
             self._leave(opened)
 
@@ -184,12 +199,13 @@ class Searcher:
             return []
         language = language or detect(query)
         deep = self._reranker is not None and rerank
-        with self._entered(groups) as backend:
+        with self._entered(groups) as opened:
+            backend = opened.backend
             seen = backend.seen(groups)
             request = CandidateQuery(
                 terms=_terms(query, language, seen, variants=vector_k > 0) if bm25_k else (),
                 topic=topic,
-                vector=_vector(backend.embedder, query, topic) if vector_k else None,
+                vector=_vector(opened.embedder(groups), query, topic) if vector_k else None,
                 bm25_k=bm25_k,
                 vector_k=vector_k,
                 threshold=backend.threshold if threshold is None else threshold,
@@ -208,33 +224,33 @@ class Searcher:
 
     def passing(self, filter: Filter, groups: Groups = None) -> int:
         """How many of the documents that a caller in `groups` sees pass. Raises IndexProblem once closed."""
-        with self._entered(groups) as backend:
-            return backend.passing(filter, groups)
+        with self._entered(groups) as opened:
+            return opened.backend.passing(filter, groups)
 
     def rarity(self, words: Sequence[str], groups: Groups = None) -> list[float]:
         """How rare each word is in the documents that a caller in `groups` sees, by its rarest piece: 0 (in all passages, or no
         word at all) to 1 (in none).
         """
-        with self._entered(groups) as backend:
-            weights = backend.seen(groups).rarity
+        with self._entered(groups) as opened:
+            weights = opened.backend.seen(groups).rarity
             rarest = float(weights.max())
             sets = [word_set(word) for word in words]
             return [float(weights[opened].max()) / rarest if len(opened) else 0.0 for opened in sets]
 
     def languages(self, groups: Groups = None) -> dict[str, int]:
         """How many passages a caller in `groups` sees in each language."""
-        with self._entered(groups) as backend:
-            return dict(backend.seen(groups).languages)
+        with self._entered(groups) as opened:
+            return dict(opened.backend.seen(groups).languages)
 
     def entries(self, groups: Groups = None) -> tuple[Entry, ...]:
         """The documents that a caller in `groups` sees."""
-        with self._entered(groups) as backend:
-            return tuple(backend.entries(groups))
+        with self._entered(groups) as opened:
+            return tuple(opened.backend.entries(groups))
 
     def beginnings(self, entries: Iterable[Entry], count: int) -> list[Passage]:
         """The first passages of these documents, at most `count` of each."""
-        with self._entered(None) as backend:
-            return [passage for entry in entries for passage in backend.passages(entry, 0, count)]
+        with self._entered(None) as opened:
+            return [passage for entry in entries for passage in opened.backend.passages(entry, 0, count)]
 
     def variants(self, query: str, language: str, groups: Groups = None) -> dict[str, str]:
         """The query with its names as the other languages that a caller in `groups` sees write them; without those that write
@@ -247,8 +263,8 @@ class Searcher:
 
         Raises IndexProblem.
         """
-        with self._entered(groups) as backend:
-            return backend.source(source_id, groups)
+        with self._entered(groups) as opened:
+            return opened.backend.source(source_id, groups)
 
     def stretch(
         self, source_id: str, start: int, end: int, groups: Groups = None, *, page: int | None = None
@@ -257,21 +273,25 @@ class Searcher:
 
         Raises IndexProblem.
         """
-        with self._entered(groups) as backend:
-            entry = backend.source(source_id, groups)
+        with self._entered(groups) as opened:
+            entry = opened.backend.source(source_id, groups)
             if entry is None:
                 return None
             if page is not None:
-                begin, stop = page_stretch(backend.passages, entry, page)
+                begin, stop = page_stretch(opened.backend.passages, entry, page)
                 start, end = begin, min(stop, begin + end - start)
-            return entry, stretch(backend.passages, entry, start, end), backend.snapshot
+            return entry, stretch(opened.backend.passages, entry, start, end), opened.backend.snapshot
 
     def sources(self, after: str, most: int, groups: Groups = None) -> tuple[list[Entry], int, str]:
         """The first documents with an id behind `after`, by id, that a caller in `groups` sees; how many they see in all, and the
         snapshot. Raises IndexProblem.
         """
-        with self._entered(groups) as backend:
-            return backend.sources(after, most, groups), backend.seen(groups).documents, backend.snapshot
+        with self._entered(groups) as opened:
+            return (
+                opened.backend.sources(after, most, groups),
+                opened.backend.seen(groups).documents,
+                opened.backend.snapshot,
+            )
 
     def embed(
         self, texts: Sequence[str], *, query: bool = False, groups: Groups = None
@@ -281,11 +301,11 @@ class Searcher:
         None where it was fitted on documents that a caller in `groups` does not see: its vectors depend on them.
         Raises IndexProblem.
         """
-        with self._entered(groups) as backend:
-            spec = backend.embedder.spec
-            if spec.name == lsa.NAME and backend.seen(groups).documents < backend.seen(None).documents:
+        with self._entered(groups) as opened:
+            spec = opened.backend.embedder.spec
+            if spec.name == lsa.NAME and opened.hides(groups):
                 return spec, None
-            return spec, backend.embedder.embed(texts, query=query)
+            return spec, opened.backend.embedder.embed(texts, query=query)
 
     def swap_to(self, name: str | None = None) -> bool:
         """Go on with that snapshot, or the current one; running queries finish in the old one. True when it is another.
