@@ -35,6 +35,8 @@ NOT_THERE = {10043, 10057}  # sequence not found, no message found
 
 #: The pause before a write is tried again, in seconds.
 AGAIN_S = 0.05
+#: How long a failed write counts when no other is tried, in seconds.
+FAILURE_COUNTS_S = 10.0
 #: How often a leader is asked that has not heard of most of the others lately, before it counts as cut off.
 MAJORITY_TRIES = 20
 #: The problem when one server of a cluster lacks a record that another has stored.
@@ -62,11 +64,17 @@ class Journal:
         self.client = client
         self.js: JetStreamContext = client.jetstream(timeout=2.0)
         self.inbox = inbox
+        self._failed_at: float | None = None  # on the loop's clock; None once a write was stored
 
     @property
     def in_cluster(self) -> bool:
         """Whether the server is one of several, and any of them may answer a read."""
         return bool(self.client._server_info.get("cluster"))
+
+    @property
+    def fails(self) -> bool:
+        """Whether the last write was not stored, or has waited for a second, as when the server's disk is full."""
+        return self._failed_at is not None and asyncio.get_running_loop().time() - self._failed_at < FAILURE_COUNTS_S
 
     async def write(
         self,
@@ -125,16 +133,18 @@ class Journal:
                 ack = await self.js.publish(
                     subject, data, headers=dict(headers or {}) or None, stream=stream, timeout=1.0
                 )
+                self._failed_at = None
                 return ack.seq
             except APIError as error:
                 if error.err_code == WRONG_LAST or (error.err_code == STORE_FAILED and error.description == KEY_EXISTS):
                     return None
+                self._failed_at = loop.time()
                 problem = full_or_down(error)
                 if problem is not None:
                     raise problem from None
                 last: Exception = error
             except (nats.errors.Error, TimeoutError) as error:
-                last = error
+                self._failed_at, last = loop.time(), error
             if loop.time() > give_up:
                 raise Unavailable(f"the stream {stream} does not answer ({last}); is nats-server running?")
             await asyncio.sleep(AGAIN_S)

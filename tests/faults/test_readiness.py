@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import re
+import subprocess
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +22,8 @@ from runtime.processes.edge import serve
 from runtime.replay.journal_traces import latest_runs
 from runtime.settings import EdgeSettings, Settings
 from tests import whole as whole_module
+from tests.chaos.house import disk
+from tests.faults.test_full_disk import fill
 from tests.polling import until
 from tests.whole import Whole, whole
 
@@ -137,6 +140,24 @@ async def test_absent_model_is_not_ready(tmp_path: Path) -> None:
         await made.becomes(200)
         await made.pipeline.stop_asks()
         await made.becomes(503, "a question of its own")
+
+
+async def test_full_disk_is_not_ready(tmp_path: Path) -> None:
+    """A failed write shows it, long before the next question of its own."""
+    folder = tmp_path / "small"
+    with disk(folder, 1 << 36) as mounted:  # the streams reserve their largest size
+        if not mounted:
+            pytest.skip("no file system can be mounted here")
+        async with house(folder, period_s=60.0) as made:
+            await made.becomes(200)
+            subprocess.run(["mount", "-o", "remount,size=64m", str(folder)], check=True)
+            await asyncio.to_thread(fill, folder / "filler")
+            asked = asyncio.create_task(made.http.post("/v1/runs", json={"question": QUESTION}))
+            began = asyncio.get_running_loop().time()
+            await made.becomes(503)
+            assert asyncio.get_running_loop().time() - began < 5.0
+            assert "disk" in str((await made.readiness())[1]["streams"]["detail"])
+            asked.cancel()
 
 
 async def test_lost_consumer_is_not_ready(tmp_path: Path) -> None:
