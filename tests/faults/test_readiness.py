@@ -150,7 +150,7 @@ async def test_full_disk_is_not_ready(tmp_path: Path) -> None:
             pytest.skip("no file system can be mounted here")
         async with house(folder, period_s=60.0) as made:
             await made.becomes(200)
-            subprocess.run(["mount", "-o", "remount,size=64m", str(folder)], check=True)
+            await asyncio.to_thread(subprocess.run, ["mount", "-o", "remount,size=64m", str(folder)], check=True)
             await asyncio.to_thread(fill, folder / "filler")
             asked = asyncio.create_task(made.http.post("/v1/runs", json={"question": QUESTION}))
             began = asyncio.get_running_loop().time()
