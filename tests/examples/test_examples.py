@@ -1,6 +1,10 @@
 """Each example runs unchanged, as another process, against the whole pipeline."""
 
 import asyncio
+import contextlib
+import csv
+import hashlib
+import sqlite3
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -10,14 +14,18 @@ import nats.errors
 import pytest
 from faststream.nats import NatsBroker
 
-from bus.wire.subjects import EVENTS
+from bus.wire.messages import RunFinished, Settled
+from bus.wire.subjects import EVENTS, finished
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.processes.nats_server import free_port
 from tests.examples import ask_with_faststream
+from tests.polling import until
 from tests.whole import Whole, whole
 
 HERE = Path(__file__).parent
 OVER_NATS, WITH_FASTSTREAM = "ask_over_nats.py", "ask_with_faststream.py"
+BATCHES = {"batch_over_nats.py": {"nats"}, "batch_with_faststream.py": {"faststream"}}
+QUESTION = "How many days until refunds are paid?"
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +89,43 @@ def imported(example: str) -> set[str]:
 def test_example_is_short_with_one_dependency(example: str, needs: set[str]) -> None:
     assert len((HERE / example).read_text(encoding="utf-8").splitlines()) < 80
     assert imported(example) == needs
+
+
+@pytest.mark.parametrize("example", BATCHES)
+async def test_batch_answers_each_row_once(run: Whole, example: str, tmp_path: Path) -> None:
+    """Killed in the middle and started again; the first row's run was refused for lack of room before it began."""
+    questions, answers = tmp_path / "questions.csv", tmp_path / "answers.db"
+    rows = {f"{example} {n}": QUESTION for n in range(80)} | {"wrong": "x" * 4001}
+    first = next(iter(rows))
+    with questions.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("id", "question"), *rows.items()])
+    refused = hashlib.sha256(f"{first} {QUESTION} 0".encode()).hexdigest()[:40]
+    await run.journal.write(finished(refused), RunFinished(settled=Settled(outcome="failed", unrun="overloaded")))
+    command = [sys.executable, str(HERE / example), run.users.url_of("integration"), str(questions), str(answers)]
+
+    def outcomes() -> dict[str, str]:
+        with contextlib.suppress(sqlite3.OperationalError), sqlite3.connect(answers) as db:
+            return dict(db.execute("SELECT id, outcome FROM answers"))
+        return {}
+
+    before = len(await run.journal.subjects("gw.question_asked.*"))
+    process = await asyncio.create_subprocess_exec(*command)
+    await until(outcomes, what="the first row")
+    process.kill()
+    await process.wait()
+    assert 0 < len(outcomes()) < len(rows)
+    process = await asyncio.create_subprocess_exec(*command)
+    assert await process.wait() == 0
+    assert outcomes() == dict.fromkeys(rows, "answered") | {"wrong": "invalid"}
+    assert len(await run.journal.subjects("gw.question_asked.*")) - before == len(
+        rows
+    )  # none of the wrong one, two of the first
+
+
+@pytest.mark.parametrize("example", BATCHES)
+def test_batch_is_short_with_one_dependency(example: str) -> None:
+    assert len((HERE / example).read_text(encoding="utf-8").splitlines()) <= 60
+    assert imported(example) == BATCHES[example]
 
 
 async def test_subscriber_with_our_stream_is_refused(run: Whole) -> None:
