@@ -12,7 +12,10 @@ from bus.powers.events import numbers_behind, shown_text
 from bus.runs.run_record import RunRecord
 from bus.wire.messages import AnswerRequested, Citation, CitedPlace, Message, Reference, Span
 from index.masking import masked
-from index.text.citations import markers
+from index.source_paths import is_ours, source_path
+from index.text.citations import markers, strip_markers
+from index.text.matching import content_words
+from index.text.sentences import split
 
 
 def citations_of(answer: str, evidence: Sequence[Span], numbers: Sequence[int] = ()) -> tuple[Citation, ...]:
@@ -83,6 +86,38 @@ def references_of(
 def _cited(citation: Citation) -> CitedPlace:
     """What the stream tells of a citation."""
     return CitedPlace(**{field: getattr(citation, field) for field in CitedPlace.__struct_fields__})
+
+
+def sentence_of(text: str, marker: int, place: Citation | CitedPlace) -> tuple[int, int] | None:
+    """The sentence of the source that the sentence with the marker at that character of a text repeats.
+
+    None where no sentence of the cited block has half the words of the citing one, or two have as many.
+    """
+    citing = next((text[start:end] for start, end in split(text) if start <= marker < end), "")
+    words = content_words(strip_markers(citing))
+    sentences = split(place.cited_text)
+    shared = [len(words & content_words(place.cited_text[start:end])) for start, end in sentences]
+    most = max(shared, default=0)
+    if 2 * most < max(1, len(words)) or shared.count(most) > 1:
+        return None
+    start, end = sentences[shared.index(most)]
+    return place.source_start + start, place.source_start + end
+
+
+def at_sentence(url: str, source_id: str, sentence: tuple[int, int] | None) -> str:
+    """The address of that sentence, if the address is a page of ours."""
+    return source_path(source_id, *sentence) if sentence and is_ours(url) else url
+
+
+def with_sentences(record: RunRecord) -> RunRecord:
+    """The record whose citations name the sentences that they cite, and open there."""
+    text = record.withdrawn or record.answer
+    sentences = [sentence_of(text, each.answer_start, each) for each in record.citations]
+    citations = tuple(
+        msgspec.structs.replace(each, sentence=sentence, url=at_sentence(each.url, each.source_id, sentence))
+        for each, sentence in zip(record.citations, sentences, strict=True)
+    )
+    return msgspec.structs.replace(record, citations=citations)
 
 
 def was_cut_off(record: RunRecord) -> bool:

@@ -19,7 +19,7 @@ from bus.journal.chats import chat_key, latest_run
 from bus.journal.journal import LAGS, Journal
 from bus.journal.records import Record
 from bus.journal.room import Room
-from bus.runs.citing import was_cut_off, with_shown
+from bus.runs.citing import was_cut_off, with_sentences, with_shown
 from bus.runs.router import EventRouter, Numbered, Reader
 from bus.runs.run_record import RunRecord, record_of
 from bus.runs.story import readable, story_of
@@ -273,11 +273,13 @@ class Runs:
         """
         story = story_of(await self._of_run(check_id(run_id), run_filters(run_id)))
         record = record_of(story)
-        if record is None or not was_cut_off(record):
-            return record
-        async with self._patience():
-            frames = await self.journal.frames(run_id)
-        return with_shown(record, story.messages, frames)
+        if record is None:
+            return None
+        if was_cut_off(record):
+            async with self._patience():
+                frames = await self.journal.frames(run_id)
+            record = with_shown(record, story.messages, frames)
+        return with_sentences(record)
 
     async def beside(self, filters: Sequence[str]) -> list[Record]:
         """Records by their subjects, oldest first. Raises Unavailable."""

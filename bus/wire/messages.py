@@ -486,7 +486,10 @@ class AnswerVerified(Draft, frozen=True, kw_only=True):
 
 
 class Citation(Part, frozen=True, kw_only=True, omit_defaults=True):
-    """What one marker points to: a slice of the source, and the marker's place in the answer; `block` and on as in Span."""
+    """What one marker points to: a slice of the source, and the marker's place in the answer; `block` and on as in Span.
+
+    `sentence`: the one of the slice that the marked sentence repeats, as offsets of the source; only records that are read have it.
+    """
 
     n: int
     source_id: str
@@ -504,6 +507,7 @@ class Citation(Part, frozen=True, kw_only=True, omit_defaults=True):
     intro: str = ""
     headings: tuple[str, ...] = ()
     lead: tuple[int, int] | None = None
+    sentence: tuple[int, int] | None = None
 
 
 class CitedPlace(Part, frozen=True, kw_only=True, omit_defaults=True):

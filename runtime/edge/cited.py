@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from aiohttp import web
 from msgspec.structs import replace
 
+from bus.runs.citing import at_sentence, sentence_of
 from bus.wire.messages import NearPassage, Reference
 from index.text.citations import markers
 from runtime.edge.passages_markdown import each_markdown
@@ -35,6 +36,7 @@ def cited(text: str, references: Sequence[Reference], base: str) -> Iterator[Cit
                 reference, span = spans[n]
                 url = span.url or reference.url
                 url = url or source_path(reference.source_id, span.source_start, span.source_end)
+                url = at_sentence(url, reference.source_id, sentence_of(text, marker.start, span))
                 yield Cited(
                     n,
                     marker.start,

@@ -56,6 +56,7 @@ async def test_ask(client: Client) -> None:
     run = await client.ask("환불은 며칠")
     assert (run.outcome, run.status, run.answer) == ("answered", "finished", "환불은 며칠 [1]")
     assert await client.run(run.run_id) == run
+    assert repr(run) == f"Run({run.run_id!r}, answered, '환불은 며칠 [1]', sources: refunds)"
 
 
 async def test_stream(client: Client) -> None:

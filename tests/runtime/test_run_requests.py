@@ -59,6 +59,11 @@ async def test_known_run_id_is_asked_once(run: Whole, integration: Client) -> No
     assert json.loads(await request(integration, "gw.runs.ask", **same)) == {"run_id": "row-1", "code": "asked"}
     record = await ended(integration, "row-1")
     assert (record.outcome, record.question) == ("answered", QUESTION)
+    marked = [each.cited_text[each.sentence[0] : each.sentence[1]] for each in record.citations if each.sentence]
+    assert marked[:2] == [
+        "Refunds are paid within 14 days of the return.",
+        "The shipping fee of 3,000 won is not refunded.",
+    ]
     assert await code(integration, "gw.runs.ask", **same, priority="batch") == "already_asked"
     assert await code(integration, "gw.runs.ask", **same | {"question": "Another?"}) == "key_reused"
     assert record == await ended(integration, "row-1")

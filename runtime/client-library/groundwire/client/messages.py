@@ -8,6 +8,9 @@ from typing import Any, Literal
 
 import msgspec
 
+#: The characters of an answer that a `repr` shows.
+LONGEST_SHOWN = 200
+
 
 class _Struct(msgspec.Struct, frozen=True, kw_only=True):
     """Base of what the server sends."""
@@ -143,7 +146,10 @@ class NearPassage(_Struct, frozen=True, kw_only=True):
 
 
 class Citation(_Struct, frozen=True, kw_only=True):
-    """The source of one marker, and the marker's place in the answer."""
+    """The source of one marker, and the marker's place in the answer.
+
+    `sentence`: the one of the source that the marked sentence repeats, as offsets of the source.
+    """
 
     n: int
     source_id: str
@@ -161,6 +167,7 @@ class Citation(_Struct, frozen=True, kw_only=True):
     intro: str = ""
     headings: tuple[str, ...] = ()
     lead: tuple[int, int] | None = None
+    sentence: tuple[int, int] | None = None
 
 
 class Flag(_Struct, frozen=True, kw_only=True):
@@ -224,6 +231,13 @@ class Run(_Struct, frozen=True, kw_only=True):
     took_s: float | None = None
     first_shown_s: float | None = None
     stages: tuple[StageTiming, ...] = ()
+
+    def __repr__(self) -> str:
+        """One line: the id, how the run stands, the beginning of the text, the cited documents."""
+        text = self.answer or self.detail
+        text = text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
+        sources = ", ".join(each.source_id for each in self.references)
+        return f"Run({self.run_id!r}, {self.outcome or self.status}, {text!r}, sources: {sources or 'none'})"
 
 
 class Cancelled(_Struct, frozen=True, kw_only=True):
