@@ -1,6 +1,6 @@
 """What the markers of a text cite: citations with their places in it, and the sources they lead to.
 
-A marker's number is the text's own; behind it stands the evidence's.
+A marker has the text's own number; the evidence has another for the same span.
 """
 
 from collections.abc import Sequence
@@ -52,7 +52,7 @@ def citations_of(answer: str, evidence: Sequence[Span], numbers: Sequence[int] =
 
 
 def placed(citations: Sequence[Citation], answer: str) -> tuple[Citation, ...]:
-    """The citations where their markers stand in `answer`, in which something before them may have changed."""
+    """The citations with the positions of their markers in `answer`, of which an earlier part may have changed."""
     by_n = {citation.n: citation for citation in citations}
     return tuple(
         msgspec.structs.replace(by_n[n], answer_start=marker.start, answer_end=marker.end)
@@ -65,7 +65,7 @@ def placed(citations: Sequence[Citation], answer: str) -> tuple[Citation, ...]:
 def references_of(
     citations: Sequence[Citation], evidence: Sequence[Span], beside: Sequence[str] = ()
 ) -> tuple[Reference, ...]:
-    """The sources that the answer cites, each once, in order of first citation; then those cited `beside` it."""
+    """The sources that the answer cites, each once, in order of first citation; then the other cited sources, `beside`."""
     cited = [citation.source_id for citation in citations]
     cited += [source for source in beside if any(span.source_id == source for span in evidence)]
     best = {source: max((s for s in evidence if s.source_id == source), key=lambda s: s.score) for source in cited}
@@ -84,7 +84,7 @@ def references_of(
 
 
 def _cited(citation: Citation) -> CitedPlace:
-    """What the stream tells of a citation."""
+    """A citation as the stream has it."""
     return CitedPlace(**{field: getattr(citation, field) for field in CitedPlace.__struct_fields__})
 
 
@@ -105,12 +105,12 @@ def sentence_of(text: str, marker: int, place: Citation | CitedPlace) -> tuple[i
 
 
 def at_sentence(url: str, source_id: str, sentence: tuple[int, int] | None) -> str:
-    """The address of that sentence, if the address is a page of ours."""
+    """The address of that sentence, if the address is a page of this server."""
     return source_path(source_id, *sentence) if sentence and is_ours(url) else url
 
 
 def with_sentences(record: RunRecord) -> RunRecord:
-    """The record whose citations name the sentences that they cite, and open there."""
+    """The record with the cited sentence in each citation and in its address."""
     text = record.withdrawn or record.answer
     sentences = [sentence_of(text, each.answer_start, each) for each in record.citations]
     citations = tuple(
@@ -121,7 +121,7 @@ def with_sentences(record: RunRecord) -> RunRecord:
 
 
 def was_cut_off(record: RunRecord) -> bool:
-    """Whether the run was stopped in the middle: whoever wrote its end could not know what had been shown."""
+    """Whether the run was stopped in the middle: the process that wrote its end did not know the text that was shown."""
     return record.outcome in ("cancelled", "failed") and not record.answer
 
 

@@ -32,7 +32,7 @@ class RunRequest(QuestionAsked, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class RecordRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The run whose record is wanted."""
+    """A request for the record of a run."""
 
     run_id: str
 

@@ -125,14 +125,14 @@ class Runs:
     ) -> Submitted:
         """Write the question into the journal, once. `deadline_s` applies to a question that names none.
 
-        A question whose ack does not come in time is withdrawn: its end is written behind it, so that it is not run whenever it
-        is stored. Raises BadId, KeyReused, Unavailable.
+        A question whose ack does not come in time is withdrawn: its end is written behind it, so that it is not run if the server
+        stores it later. Raises BadId, KeyReused, Unavailable.
         """
         run = Submitted(check_id(run_id), created=True) if run_id is not None else await self.identify(question)
         return await self._submit(question, run, deadline_s, repeatable=run_id is not None, headers=headers)
 
     async def _check_room(self, key: Key, *, given: bool) -> None:
-        """Raises Unavailable when the journal takes no more questions; one that it has already is no new one."""
+        """Raises Unavailable when the journal takes no more questions; a question that the journal has is not new."""
         async with self._patience():
             try:
                 await self.room.check()
@@ -169,7 +169,7 @@ class Runs:
         return submitted, reader
 
     def run_id_for(self, question: QuestionAsked, access: Access | None = None, attempt: int = 0) -> str:
-        """A new id, or the one that only this secret derives from the asker's idempotency key.
+        """A new id, or the id that only this secret derives from the asker's idempotency key.
 
         A key that sees other documents than before is another asker: what it repeats is not what it may read. `attempt`: how many
         runs of that key were not run.
@@ -180,7 +180,7 @@ class Runs:
         return self._derived(b"groundwire-run", access, named)
 
     def _derived(self, what: bytes, access: Access | None, name: str) -> str:
-        """An id that only this secret derives from who asks and a name of theirs."""
+        """An id that only this secret derives from the asker and a name that the asker gave."""
         asker = ""
         if access is not None:
             groups = None if access.groups is None else sorted(access.groups)
@@ -210,7 +210,7 @@ class Runs:
             # If the server's reply was lost, the retry finds the first write: with an id we generated, that is not a repeat.
             if created or not (repeatable or question.idempotency_key is not None):
                 return run
-        # It is there, whatever a server of a cluster says that lags behind.
+        # The record exists, even if a server of a cluster that lags behind has none.
         there = readable((await self._latest([key.subject], behind=(key.subject, 1)))[0])
         if not isinstance(there, QuestionAsked) or _essence(there) != _essence(question):
             name, field = ("run id", "run_id") if repeatable else ("key", "idempotency_key")
@@ -286,19 +286,19 @@ class Runs:
         return await self._latest(filters)
 
     async def put_beside(self, key: Key, data: bytes) -> bool:
-        """Write what is no message of the pipeline beside a run's records, once. False: it is there. Raises Unavailable."""
+        """Write a record that is no message of the pipeline, once. False: it exists. Raises Unavailable."""
         async with self._patience():
             return await self.journal.publish(key.subject, data, patience_s=self._patience_s)
 
     async def access(self, run_id: str) -> Access | None:
-        """Who asked the run; None when no key did, or there is no such run. Raises BadId, Unavailable."""
+        """The key and groups of the run's asker; None when no key asked, or there is no such run. Raises BadId, Unavailable."""
         asked = key_of(QuestionAsked, check_id(run_id)).subject
         return access_in(await self._of_run(run_id, [access_key(run_id).subject, asked]))
 
     async def _of_run(self, run_id: str, filters: Sequence[str]) -> list[Record]:
         """Those of a run, its question among them unless the stream's leader has none. Raises Unavailable.
 
-        The question may be written between the two looks, and whoever was asked for it may lag behind the leader.
+        The question may be written between the two looks, and the server that answers may lag behind the leader.
         """
         asked = key_of(QuestionAsked, run_id).subject
         for _ in range(_LOOKS):
@@ -335,7 +335,7 @@ class Runs:
         """End a run whose question may or may not be stored, now or later.
 
         What one connection sends later is stored later, so the end comes right behind the question whenever the server gets to
-        both, and the first stage looks for it. It is sent until the server says that the run has an end.
+        both, and the first stage looks for it. It is sent until the server confirms that the run has an end.
         """
         settled = Settled(outcome="failed", question=question.question, detail=WITHDRAWN, unrun="withdrawn")
         patience_s = (question.deadline_s or 0.0) + LONGEST_STALL_S
@@ -363,7 +363,7 @@ class Runs:
     async def _patience(self) -> AsyncIterator[None]:
         """Wait for a connected server while there is time. Raises Unavailable.
 
-        Nothing is sent until it is connected: a question must not go out later, when nobody waits for its answer.
+        Nothing is sent until it is connected: a question must not go out later, when no client waits for its answer.
         """
         try:
             async with asyncio.timeout(self._patience_s):

@@ -35,7 +35,7 @@ CANCEL = "gw.cancel"
 #: Where an integration asks with a reply, and reads the record of a run.
 ASK_RUN, GET_RUN = "gw.runs.ask", "gw.runs.get"
 POISON = "poison"
-#: The types of the records that the edge keeps beside a run: its asker, its chat, its request for a response.
+#: The types of the records that the edge adds to a run: its asker, its chat, its request for a response.
 ACCESS, CHAT, RESPONSE = "access", "chat", "response"
 
 #: The prefix of the run ids of readiness's own questions; no other run id may have it.

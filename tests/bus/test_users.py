@@ -18,7 +18,7 @@ from runtime.processes.nats_config import config, shared_config
 from runtime.processes.nats_users import Credentials, bus_as
 from runtime.settings import Settings
 
-EVENTS = ("gw.event.run", "gw.progress.run")
+EVENTS = ("gw.event.run", "gw.progress.run", "gw.canary.run", "_R_.reply")
 RECORDS = ("gw.answer_settled.run.main", "gw.poison.run.main", "gw.passages_judged.run.lane-1")
 OTHERS_INBOXES = ("_INBOX.>", "_INBOX.operator.>", "_INBOX.*.x", ">")
 STREAMS = tuple(
@@ -41,11 +41,13 @@ ACKS = ("$JS.ACK.RUNS.retrieve.1.1.1.1.0",)
 
 #: Forbidden publishes of each user.
 NOT_PUBLISHED = {
-    "edge": (*EVENTS, *RECORDS, *STREAMS, *ACKS, "gw.ask", "gw.embed", "gw.run_finished.run.lane-1", "gw.ask.stop"),
+    "edge": (*EVENTS, *RECORDS, *STREAMS, *ACKS, "gw.ask", "gw.embed", "gw.run_finished.run.lane-1", "gw.ask.stop",
+             "gw.runs.ask", "gw.runs.get"),
     "search": (*EVENTS, *RECORDS, *STREAMS, *READING, *ACKS, "gw.question_asked.run", "gw.run_finished.run.main", "gw.ask",
                "$O.shelf.C.x", "$O.shelf.M.x", "$JS.API.STREAM.PURGE.OBJ_shelf", "$JS.API.STREAM.INFO.OBJ_shelf",
-               "$JS.API.DIRECT.GET.OBJ_shelf", "$JS.API.DIRECT.GET.RUNS.gw.question_asked.run"),
-    "inference": (*EVENTS, *RECORDS, *STREAMS, *READING, *ACKS, "gw.question_asked.run", "gw.cancel.run", "gw.search"),
+               "$JS.API.DIRECT.GET.OBJ_shelf", "$JS.API.DIRECT.GET.RUNS.gw.question_asked.run", "gw.runs.get"),
+    "inference": (*EVENTS, *RECORDS, *STREAMS, *READING, *ACKS, "gw.question_asked.run", "gw.cancel.run", "gw.search",
+                  "gw.runs.get"),
     "integration": (
         *EVENTS, *RECORDS, *STREAMS, *READING, *ACKS, "gw.run_finished.run.main", "gw.access.run.main", "gw.chat.run.main",
         "gw.response.run.main", "gw.response.run.deleted",
@@ -59,7 +61,7 @@ NOT_READ = {
     "search": (*OTHERS_INBOXES, *EVENTS, "gw.ask", "gw.question_asked.*", "gw.>"),
     "inference": (*OTHERS_INBOXES, *EVENTS, "gw.search", "gw.run_finished.*.*", "gw.>"),
     "actors": (*OTHERS_INBOXES, "$JS.API.>"),
-    "integration": (">", "gw.>", "gw.*.*.*", "gw.question_asked.*", "$JS.>"),
+    "integration": (">", "gw.>", "gw.canary.*", "gw.runs.*", "gw.*.*.*", "gw.question_asked.*", "$JS.>"),
 }
 
 
