@@ -24,8 +24,10 @@ _BATCH = 1000
 #: What Lucene gathers in memory before it writes a segment, in megabytes; Java takes two to three times as much.
 _BUFFER_MB = 128
 OTHER_LANGUAGE = 0.7
-# Lucene refuses queries of more than 1,024 clauses; the longest question allowed has 4,000 characters.
+#: The part of a question that is searched by terms; the longest question has 4,000 characters.
 _QUERY_CHARS = 1200
+#: Most terms that Lucene accepts in a query, by default 1,024: a Han or Hangul character may be several, and the topic has some.
+_CLAUSES = 8 * _QUERY_CHARS
 #: Lucene keeps which documents pass a filter; this many bytes of it per language.
 _FILTER_BYTES = 32 * 2**20
 #: From so many searches on, all languages are searched by one call of Java.
@@ -118,6 +120,7 @@ class Bm25:
         `store` is opened by the first search among some passages only.
         """
         jvm.start()
+        jvm.java_class("org.apache.lucene.search.IndexSearcher").setMaxClauseCount(_CLAUSES)
         self._store = functools.cache(store)
         self._json = json = _json()
         self._asked = 0

@@ -146,6 +146,15 @@ def test_vectors_fitted_on_hidden_documents_are_refused(reader: Searcher) -> Non
     assert reader.embed(["helmet"], groups=("board",))[1] is not None
 
 
+@pytest.mark.parametrize(("begin", "first"), [("환불", 0xAC00), ("近视", 0x4E00), ("환불 近视", 0x1F300)])
+def test_distinct_characters_are_searched(reader: Searcher, begin: str, first: int) -> None:
+    long = f"{begin} " + "".join(map(chr, range(first, first + 3900)))
+    for sides in ({}, {"vector_k": 0}):
+        for topic in ("", long):
+            for groups in (None, ()):
+                assert reader.search(long, topic=topic, groups=groups, k=50, **sides)
+
+
 def test_rarity_of_no_word_and_unknown_word(reader: Searcher) -> None:
     nothing, common, unknown = reader.rarity(["...", "the", "xylophone"])
     assert nothing == 0 < common < unknown <= 1
