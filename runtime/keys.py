@@ -99,7 +99,7 @@ class KeyFile:
         try:
             if not stat.S_ISREG(self.path.stat().st_mode):  # whoever reads a pipe may wait for ever
                 raise ValueError("it is no file")
-            return _decode(self.path.read_bytes())
+            return decode_keys(self.path.read_bytes())
         except FileNotFoundError:
             return self._change(lambda keys: keys)
         except (OSError, msgspec.DecodeError, ValueError) as error:
@@ -165,7 +165,7 @@ class KeyFile:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self._locked():
                 there = self.path.read_bytes() if self.path.exists() else None
-                before = Keys(secret=secrets.token_hex(32)) if there is None else _decode(there)
+                before = Keys(secret=secrets.token_hex(32)) if there is None else decode_keys(there)
                 after = change(before)
                 if after != before or there is None:
                     self._write(after)
@@ -193,8 +193,8 @@ class KeyFile:
         )
 
 
-def _decode(data: bytes) -> Keys:
-    """Raises DecodeError, ValueError."""
+def decode_keys(data: bytes) -> Keys:
+    """The content of a file of keys. Raises DecodeError, ValueError."""
     keys = msgspec.json.decode(data, type=Keys)
     if len(bytes.fromhex(keys.secret)) != 32:
         raise ValueError("its secret is not 32 bytes in hex")

@@ -3,7 +3,7 @@
 import hashlib
 import os
 import shutil
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import msgspec
 
@@ -11,6 +11,7 @@ from bus.wire.errors import Failure
 from bus.wire.subjects import EVENTS, RUNS
 from index.durable import sync
 from index.snapshot import snapshot
+from runtime.keys import decode_keys
 
 FORMAT = 1
 LIST = "backup.json"
@@ -69,22 +70,25 @@ def digest(path: Path) -> tuple[int, str]:
 
 def read(folder: Path) -> Contents:
     """The list of a whole and undamaged backup, which holds nothing else. Raises BackupProblem."""
+    if not (folder / LIST).is_file():
+        raise BackupProblem(f"{folder} holds no finished backup; make one with `groundwire backup`")
     try:
         found = msgspec.json.decode((folder / LIST).read_bytes(), type=Contents)
-    except FileNotFoundError:
-        raise BackupProblem(f"{folder} holds no finished backup; make one with `groundwire backup`") from None
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, msgspec.DecodeError, RecursionError) as error:
         raise BackupProblem(f"{folder / LIST} cannot be read ({error}); take another backup") from None
     if found.format != FORMAT:
         raise BackupProblem(f"{folder} is of format {found.format}, made by another version; restore it with that one")
     needed = {f"index/snapshots/{found.snapshot}/manifest.json"}
     needed |= {f"journal/{stream}.{kind}" for stream in found.streams for kind in ("json", "stream")}
     if not (
-        snapshot.sequence(found.snapshot) and {EVENTS, RUNS}.issuperset(found.streams) and needed <= set(found.files)
+        snapshot.sequence(found.snapshot)
+        and {EVENTS, RUNS}.issuperset(found.streams)
+        and needed <= set(found.files)
+        and all(map(_is_below, found.files))
     ):
         raise BackupProblem(f"{folder / LIST} is not what `groundwire backup` writes; take another backup")
     for path in folder.rglob("*"):
-        listed = path.is_dir() or path.relative_to(folder).as_posix() in (*found.files, LIST)
+        listed = path.is_dir() or (path.is_file() and path.relative_to(folder).as_posix() in (*found.files, LIST))
         if path.is_symlink() or not listed:
             raise BackupProblem(f"{path} is not of this backup, whose list does not name it; remove it")
     for name, (size, sha) in found.files.items():
@@ -94,4 +98,15 @@ def read(folder: Path) -> Contents:
             intact = False
         if not intact:
             raise BackupProblem(f"{folder / name} is missing or damaged; take another backup")
+    if (keys := folder / "state" / KEYS_FILE).exists():
+        try:
+            decode_keys(keys.read_bytes())
+        except (OSError, msgspec.DecodeError, ValueError, RecursionError) as error:
+            raise BackupProblem(f"{keys} is no file of keys ({error}); take another backup") from None
     return found
+
+
+def _is_below(name: str) -> bool:
+    """Whether a path of the list names something in the backup, in one way."""
+    path = PurePosixPath(name)
+    return "\0" not in name and not path.is_absolute() and ".." not in path.parts and str(path) == name

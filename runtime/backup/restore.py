@@ -68,7 +68,9 @@ async def _replace(folder: Path, contents: Contents, settings: Settings, new: Re
         try:
             await _make_journal(folder / "journal", contents.streams, settings, new)
         except Failure as problem:
-            raise BackupProblem(f"{problem}; nothing was replaced: see that there is room below {state}") from None
+            raise BackupProblem(
+                f"{problem}; nothing was replaced: take another backup, or free some space below {state}"
+            ) from None
     # Also where the backup has none of it: what is there is not of this backup.
     for place in (index / SKIPPED, state / JOURNAL):
         new.without(place)

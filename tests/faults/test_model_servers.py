@@ -5,6 +5,7 @@ import contextlib
 import gzip
 import json
 import logging
+import re
 import resource
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -12,7 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 from aiohttp import web
 
-from bus.wire.errors import Failure, Unavailable
+from bus.wire.errors import BadReply, Failure, Unavailable
 from index.embedders.model_server import place, without_secrets
 from index.embedders.openai_embedder import OpenAIEmbedder
 from index.embedders.reranker import RerankServer
@@ -145,6 +146,42 @@ async def test_a_compressed_reply_is_refused(server: Server) -> None:
 
     server.answer = bomb
     assert "compressed" in str(await told(server))
+
+
+ODD = {
+    "a list": "[]",
+    "text": '"text"',
+    "a number": "7",
+    "null": "null",
+    "choices as text": '{"choices": "abc"}',
+    "choices of numbers": '{"choices": [7]}',
+    "content as a number": '{"choices": [{"delta": {"content": 7}}]}',
+    "content as a list": '{"choices": [{"delta": {"content": ["a"]}}]}',
+    "delta as text": '{"choices": [{"delta": "a"}]}',
+    "a reason as a list": '{"choices": [{"delta": {}, "finish_reason": []}]}',
+    "counts as text": '{"choices": [], "usage": {"prompt_tokens": "many"}}',
+    "counts as a list": '{"choices": [], "usage": []}',
+    "a model as a number": '{"choices": [], "model": 7}',
+    "an error as text": '{"error": "a"}',
+    "brackets": "[" * 100_000,
+    "closed brackets": '{"choices": ' + "[" * 100_000 + "]" * 100_000 + "}",
+}
+
+
+@pytest.mark.parametrize("event", ODD.values(), ids=ODD.keys())
+async def test_event_of_a_wrong_type_is_named(server: Server, event: str) -> None:
+    server.answer = says(200, f"data: {event}\n\ndata: [DONE]\n\n", "text/event-stream")
+    failure = str(await told(server))
+    assert re.search("unreadable event|failed during the answer|closed the stream", failure), failure
+
+
+async def test_deeply_nested_json_is_no_reply(server: Server) -> None:
+    piece = {"choices": [{"delta": {"content": "[" * 100_000 + "]" * 100_000}, "finish_reason": "stop"}]}
+    server.answer = says(200, f"data: {json.dumps(piece)}\n\ndata: [DONE]\n\n", "text/event-stream")
+    engine = OpenAIEngine(server.url, "m")
+    with pytest.raises(BadReply, match="nested too deeply"):
+        await collect(engine, request(rendered=render(schema={"type": "object"}), seconds=60))
+    await engine.close()
 
 
 ECHOES = [

@@ -1,6 +1,7 @@
 """A backup taken while questions are asked brings back index, runs, keys and settings elsewhere; a damaged one brings nothing."""
 
 import asyncio
+import hashlib
 import json
 import os
 import shutil
@@ -160,8 +161,13 @@ def test_restore_during_a_build_changes_nothing(backup: tuple[Path, str], tmp_pa
     assert (new.state / "keys.json").read_text(encoding="utf-8") == "{}"
 
 
-def written(folder: Path, name: str = "s000001-00000000", streams: tuple[str, ...] = ()) -> Path:
-    """A backup with a list that names a snapshot and these streams."""
+def written(
+    folder: Path, name: str = "s000001-00000000", streams: tuple[str, ...] = (), *, keys: str | None = None
+) -> Path:
+    """A backup with a list that names a snapshot and these streams, and with this content of its file of keys."""
+    if keys is not None:
+        (folder / "state").mkdir(parents=True)
+        (folder / "state" / "keys.json").write_text(keys, encoding="utf-8", errors="surrogateescape")
     manifest = folder / "index" / "snapshots" / name / "manifest.json"
     manifest.parent.mkdir(parents=True)
     manifest.write_text("{}", encoding="utf-8")
@@ -176,6 +182,39 @@ def written(folder: Path, name: str = "s000001-00000000", streams: tuple[str, ..
 def test_list_with_foreign_files_is_refused(tmp_path: Path, name: str, streams: tuple[str, ...]) -> None:
     with pytest.raises(BackupProblem, match="is not what `groundwire backup` writes"):
         read(written(tmp_path / "backup", name, streams))
+
+
+@pytest.mark.parametrize(
+    "named", ["../x", "/etc/hostname", "state/../../x", "state/x\0y", "state//x", "./x", "", "state/\ud800"]
+)
+def test_list_with_other_paths_is_refused(tmp_path: Path, named: str) -> None:
+    folder = written(tmp_path / "backup")
+    (tmp_path / "x").write_text("", encoding="utf-8")
+    contents = json.loads((folder / LIST).read_bytes())
+    contents["files"][named] = [0, hashlib.sha256().hexdigest()]
+    (folder / LIST).write_text(json.dumps(contents), encoding="utf-8")
+    with pytest.raises(BackupProblem, match="take another backup") as refused:
+        read(folder)
+    assert str(refused.value).isprintable()
+
+
+@pytest.mark.parametrize("place", [LIST, "state/keys.json", "index/snapshots/s000001-00000000/manifest.json"])
+def test_pipe_in_a_backup_is_refused(tmp_path: Path, place: str) -> None:
+    folder = written(tmp_path / "backup", keys='{"keys": [], "secret": "00"}')
+    (folder / place).unlink()
+    os.mkfifo(folder / place)
+    with pytest.raises(BackupProblem, match=r"no finished backup|is not of this backup"):
+        read(folder)
+
+
+@pytest.mark.parametrize("keys", ["{", "[]", '{"keys": [], "secret": "00"}', "[" * 100_000, "\udcff"])
+def test_keys_of_a_backup_are_checked(tmp_path: Path, keys: str) -> None:
+    folder = written(tmp_path / "backup", keys=keys)
+    new = Place(tmp_path / "new")
+    done = new.run("restore", folder, "--index", new.index, "--config", new.config)
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1), done.stderr
+    assert "keys.json is no file of keys" in done.stderr
+    assert list((tmp_path / "new").iterdir()) == []
 
 
 def test_unlisted_files_are_not_restored(tmp_path: Path) -> None:

@@ -6,13 +6,12 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import msgspec
-from openai.types import CompletionUsage
 
 from bus.wire.errors import BadReply, NoReply, Unavailable
 from prompts.thinking import without_thinking
 from runtime.engines.engine import Delta, Finished, Rendered, Request, Wiring
 from runtime.engines.openai.schema import problem
-from runtime.engines.openai.wire import SILENT_S, Wire
+from runtime.engines.openai.wire import SILENT_S, Usage, Wire
 from runtime.settings import InferenceSettings
 
 START_S = 10.0
@@ -114,7 +113,7 @@ class OpenAIEngine:
         asked, first, pieces = loop.time(), 0.0, []
         body = body | {"stream_options": {"include_usage": True}}
         skip, reason, model = Repeated(request.already_shown), "stop", str(body["model"])
-        usage: CompletionUsage | None = None
+        usage: Usage | None = None
         async for chunk in self._wire.chat(request.deadline, body):
             usage, model = chunk.usage or usage, chunk.model or model
             for choice in chunk.choices or ():
@@ -185,3 +184,5 @@ def _wrong(text: str, schema: dict[str, Any]) -> str:
         return problem(json.loads(text), schema)
     except json.JSONDecodeError as error:
         return f"the reply is not JSON ({error.msg})"
+    except RecursionError:
+        return "the reply is nested too deeply"

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import msgspec
 import openai
 from openai._legacy_response import LegacyAPIResponse
 from openai.types.chat import ChatCompletionChunk
@@ -28,6 +29,33 @@ MOST_BYTES = 16 * 2**20
 #: After this long without a sign of it, a server is asked for one; and how long it may take to give it.
 SILENT_S, SIGN_S = 3.0, 5.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 8.0
+
+
+class Text(msgspec.Struct):
+    content: str | None = None
+
+
+class Choice(msgspec.Struct):
+    delta: Text | None = None
+    finish_reason: str | None = None
+
+
+class Cached(msgspec.Struct):
+    cached_tokens: int | None = None
+
+
+class Usage(msgspec.Struct):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    prompt_tokens_details: Cached | None = None
+
+
+class Chunk(msgspec.Struct):
+    """What is read of a piece of a streamed reply, of the declared types: the client lets any type through."""
+
+    choices: list[Choice] | None = None
+    model: str | None = None
+    usage: Usage | None = None
 
 
 class Wire:
@@ -61,7 +89,7 @@ class Wire:
             raise self._not_an_api(response.text)
         try:
             return [str(entry["id"]) for entry in json.loads(response.text)["data"]]
-        except (json.JSONDecodeError, KeyError, TypeError):
+        except (json.JSONDecodeError, KeyError, TypeError, RecursionError):
             return []
 
     async def problem(self) -> str:
@@ -88,7 +116,7 @@ class Wire:
                 return None
             raise
 
-    async def chat(self, deadline: float, body: dict[str, Any]) -> AsyncIterator[ChatCompletionChunk]:
+    async def chat(self, deadline: float, body: dict[str, Any]) -> AsyncIterator[Chunk]:
         """The pieces of a streamed reply, the last with its finish reason. Raises: NoReply, BadReply, Unavailable."""
         stream: openai.AsyncStream[ChatCompletionChunk] = await self._insist(
             lambda: self._client.chat.completions.create(**body, stream=True), deadline
@@ -103,7 +131,8 @@ class Wire:
                 # Never around the yield: what the consumer raises there is not ours to translate.
                 with self._told():
                     async with asyncio.timeout_at(deadline):
-                        chunk = await anext(stream, None)
+                        sent = await anext(stream, None)
+                    chunk = msgspec.convert(sent, Chunk | None, from_attributes=True)
                 self.heard_at = asyncio.get_running_loop().time()
                 if chunk is None:
                     break
@@ -160,7 +189,12 @@ class Wire:
         except openai.APIError as error:
             self._note(error.message)
             raise Unavailable(f"{self._name} failed during the answer; its log, and ours, say why") from error
-        except ValueError as error:
+        except (
+            ValueError,
+            RecursionError,
+            AttributeError,
+            msgspec.ValidationError,
+        ) as error:  # the client checks no types
             raise Unavailable(f"{self._name} sent an unreadable event; check the server") from error
 
     def _refusal(self, error: openai.APIStatusError) -> BadReply | Unavailable:
