@@ -84,9 +84,14 @@ class IndexSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class ActorsSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`[actors]`: how the stages are spread over processes."""
+    """`[actors]`: the processes that run the stages."""
 
-    processes: str = ""  #: `retrieve,open_lanes; stream_answer`: a process each, one for the rest; `*; *`: two with all
+    processes: Annotated[int, Meta(ge=1, le=64)] = 1  #: how many share the questions
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of each process in logs and health checks."""
+        return ("actors",) if self.processes == 1 else tuple(f"actors-{n}" for n in range(1, self.processes + 1))
 
 
 class VerifierSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -1,6 +1,8 @@
-"""Handle one message: skip it if its run is over or its output exists, else run its actor and write the result.
+"""Handle one message: a question with the whole run that follows from it, or the end of a run.
 
-A message that cannot be read is set aside; any exception that is not a Failure is a bug and ends the run with an error.
+Each stage's record is written before the next stage begins. The question is acknowledged when its run has ended, so if this
+process dies, another one gets the question: it reads the run's records and continues after them. A message that cannot be read
+is set aside; any exception that is not a Failure is a bug and ends the run with an error.
 """
 
 import asyncio
@@ -22,13 +24,23 @@ from bus.delivery.execution import Services, check_bound, execute, outputs_of
 from bus.delivery.graph import Graph
 from bus.delivery.joins import joined
 from bus.delivery.limit import Limit
-from bus.journal.access import Groups, access_of
+from bus.journal.access import Groups, access_in, access_key
 from bus.journal.canary import check_canary
 from bus.journal.deadlines import deadline_of
 from bus.journal.journal import Journal
 from bus.journal.packing import unpack
-from bus.journal.records import CAUSE, DEADLINE, TRACEPARENT, VIA, Stage, decode, only_while_there
-from bus.powers.asking import AskClient
+from bus.journal.records import (
+    CAUSE,
+    DEADLINE,
+    TRACEPARENT,
+    VIA,
+    Record,
+    Stage,
+    decode,
+    encode,
+    only_while_there,
+)
+from bus.powers.asking import Answer, AskClient
 from bus.powers.events import Done, Emitter, Error, Superseded
 from bus.powers.searching import SearchClient
 from bus.transport.connection import Inbox
@@ -37,7 +49,7 @@ from bus.transport.settings import BusSettings
 from bus.wire.errors import Failure, Invalid, Poison
 from bus.wire.messages import MAIN, Message, QuestionAsked, RunFinished, Settled, lane_of, words_asked
 from bus.wire.requests import parse_question
-from bus.wire.subjects import POISON, BadId, Key, finished, is_canary, key_of
+from bus.wire.subjects import POISON, BadId, Key, finished, is_canary, key_of, run_filters
 from prompts.vocabulary import Reason, Unrun
 
 log = logging.getLogger("groundwire.actors")
@@ -59,12 +71,34 @@ WAITING_ROOM = 1000
 SLACK = 3.0
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An actor, and the record or the lanes that it takes. `attempt`: from 2 on, it may have taken them before."""
+
+    actor: Actor
+    key: Key
+    sequence: int
+    taken: Taken
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A record that a stage has written. `attempt`: of the stages that follow."""
+
+    key: Key
+    sequence: int
+    message: Message
+    attempt: int = 1
+
+
 @dataclass(slots=True, eq=False)
 class Delivery:
-    """One message on its way through one actor, in its own task.
+    """A question or the end of a run, as the server delivered it, with all the work that follows from it, in its own task.
 
     `again`: its consumer was made again, so it may have been handled before. `ending`: this work ends its own run, so the news
     of that end must not cancel it before it has settled its message. `later_s`: after how long a nak'ed message comes again.
+    `before`: the records of an earlier delivery, by subject. `made`: what the stages have written. `failed`: the step that broke.
     """
 
     actor: Actor
@@ -77,6 +111,10 @@ class Delivery:
     beat: float = field(default_factory=time.monotonic)
     ending: bool = False
     later_s: float = 0.5
+    groups: Groups = None
+    before: dict[str, Record] = field(default_factory=dict)
+    made: dict[Key, Written] = field(default_factory=dict)
+    failed: Step | None = None
     task: asyncio.Task[None] = field(init=False)
 
     @property
@@ -100,16 +138,23 @@ class Handling:
     """Handles deliveries. `bugs` collects exceptions that are not a Failure."""
 
     def __init__(
-        self, client: Client, inbox: Inbox, graph: Graph, settings: BusSettings, *, ungranted: Groups = None
+        self,
+        client: Client,
+        inbox: Inbox,
+        graph: Graph,
+        settings: BusSettings,
+        *,
+        ungranted: Groups = None,
+        answer: Answer | None = None,
     ) -> None:
-        """`ungranted`: what a question sees that no key asked."""
+        """`ungranted`: what a question sees that no key asked. `answer`: what answers asks, if not a process over the bus."""
         self.client = client
         self.journal = Journal(client, inbox)
         self.graph = graph
         self.settings = settings
         self.bugs: list[BaseException] = []
         self._ungranted = ungranted
-        self._ask = AskClient(client, inbox)
+        self._ask = answer or AskClient(client, inbox)
         self._over: OrderedDict[str, float | None] = OrderedDict()  # when an end was heard of; None once it is stored
         self.intake = Admission(Limit(slack=SLACK, least=8, first=16, probes=False), brief=False)
 
@@ -163,11 +208,11 @@ class Handling:
 
     async def handle(self, delivery: Delivery) -> Verdict:
         """Do the work and return the answer for the server, after every outcome."""
-        name, run_id = delivery.actor.name, delivery.key.run_id
+        run_id = delivery.key.run_id
         try:
             await self._handle(delivery)
         except Superseded as gone:
-            log.info("%s: %s", name, gone)
+            log.info("%s: %s", _name(delivery), gone)
             return "nak"
         except WaitingRoomFull:
             delivery.later_s = max(10.0, (delivery.deadline - time.time()) / 20)  # `max_deliver` is above 20
@@ -175,7 +220,7 @@ class Handling:
         except Overloaded as refusal:
             await self._fail(delivery, str(refusal), unrun="overloaded")
         except Failure as failure:
-            log.warning("%s %s: %s; trying again", name, run_id, failure)
+            log.warning("%s %s: %s; trying again", _name(delivery), run_id, failure)
             return "nak"
         except Poison as poison:
             await self._keep_aside(delivery, poison)
@@ -183,49 +228,102 @@ class Handling:
         except asyncio.CancelledError:
             raise
         except BaseException as bug:
-            log.exception("%s %s: a bug", name, run_id)
+            log.exception("%s %s: a bug", _name(delivery), run_id)
             self.bugs.append(bug)
-            await self._fail(delivery, f"internal error in {name}: {type(bug).__name__}")
+            await self._fail(delivery, f"internal error in {_name(delivery)}: {type(bug).__name__}")
             return "term"
         return "ack"
 
     async def _handle(self, delivery: Delivery) -> None:
         actor, key = delivery.actor, delivery.key
-        closes = actor.takes is RunFinished
-        if not closes and await self.is_over(key.run_id):
+        if actor.takes is RunFinished:
+            message = decode(key.type, delivery.raw.data)
+            delivery.deadline = self._deadline(delivery, message)
+            await self._execute(delivery, Step(actor, key, delivery.sequence, message, delivery.attempt))
             return
-        message = (
-            decode(key.type, delivery.raw.data) if actor.takes is not QuestionAsked else await self._question(delivery)
-        )
-        delivery.deadline = self._deadline(delivery, message)
-        if not closes and time.time() > delivery.deadline:
-            await self._fail(delivery, "", reason="timeout")
+        if await self.is_over(key.run_id):
             return
-        if isinstance(message, QuestionAsked) and not await self._admit(delivery, message):
+        question = await self._question(delivery)
+        delivery.deadline = self._deadline(delivery, question)
+        first = Step(actor, key, delivery.sequence, question, delivery.attempt)
+        if not await self._in_time(delivery):
             return
-        if delivery.attempt > 1 and await self._done_before(actor, key):
+        await self._admit(delivery, question)
+        behind = (key.subject, delivery.sequence) if self.journal.in_cluster else None
+        names = [finished(key.run_id).subject, access_key(key.run_id).subject]
+        known = await self.journal.latest(names if delivery.attempt == 1 else run_filters(key.run_id), behind=behind)
+        delivery.before = {record.key.subject: record for record in known}
+        if (
+            names[0] in delivery.before
+        ):  # the client has withdrawn the question before it was stored, or an earlier delivery ended it
+            self.intake.forget(key.run_id)
             return
-        taken: Taken = message
-        if actor.joins:
-            asked = [key_of(type(message), key.run_id, "*").subject]
-            lanes = await self.journal.latest(asked, behind=(asked[0], delivery.sequence))
-            taken = tuple(record.message for record in joined(lanes, message, delivery.sequence))
-            if not taken:
-                return
-        services = Services(self._ask, SearchClient(self.client, delivery.deadline), self.journal)
+        access = access_in(known)
+        delivery.groups = self._ungranted if access is None else access.groups
+        await self._go_on(delivery, first)
+
+    async def _in_time(self, delivery: Delivery) -> bool:
+        """Whether the run's deadline is still to come; else the run is ended."""
+        if time.time() <= delivery.deadline:
+            return True
+        await self._fail(delivery, "", reason="timeout")
+        return False
+
+    async def _go_on(self, delivery: Delivery, step: Step) -> None:
+        """Take this step and all that follow from it; lanes go side by side, and the last to arrive goes on with their join."""
+        following = [step]
+        while len(following) == 1:
+            (step,) = following
+            try:
+                following = await self._step(delivery, step)
+            except BaseException:
+                delivery.failed = delivery.failed or step
+                raise
+        lanes = [asyncio.ensure_future(self._go_on(delivery, each)) for each in following]
+        try:
+            await asyncio.gather(*lanes)
+        finally:
+            for lane in lanes:
+                lane.cancel()
+            await asyncio.gather(*lanes, return_exceptions=True)
+
+    async def _step(self, delivery: Delivery, step: Step) -> list[Step]:
+        """Take a step, unless an earlier delivery has; the steps that follow."""
+        if not await self._in_time(delivery):
+            return []
+        written = self._done_before(delivery, step)
+        if not written:
+            outputs, stage = await self._execute(delivery, step)
+            written = await self._write(delivery, step, outputs, stage)
+        following: list[Step] = []
+        for record in written:
+            delivery.made[record.key] = record
+            for actor in self.graph.consumers(type(record.message)):
+                if actor.takes is RunFinished:  # its own delivery, as other processes may end the run too
+                    continue
+                lanes = (record,) if not actor.joins else joined(tuple(delivery.made.values()), record.message)
+                if lanes:
+                    last = max(lanes, key=lambda lane: lane.sequence)
+                    taken = tuple(lane.message for lane in lanes)
+                    attempt = max(lane.attempt for lane in lanes)
+                    following.append(Step(actor, last.key, last.sequence, taken if actor.joins else taken[0], attempt))
+        return following
+
+    async def _execute(self, delivery: Delivery, step: Step) -> tuple[tuple[Message, ...], Stage]:
+        """The outputs of the step's actor, and how they were made."""
+        actor = step.actor
         result, stage = await execute(
             actor,
-            taken,
-            key,
-            services,
+            step.taken,
+            step.key,
+            Services(self._ask, SearchClient(self.client, delivery.deadline), self.journal),
             deadline=delivery.deadline,
-            attempt=delivery.attempt,
-            began=delivery.began,
-            groups=await self._groups(delivery) if "search" in actor.powers else None,
+            attempt=step.attempt,
+            groups=delivery.groups,
         )
         if stage.fallback:
-            log.warning("%s %s: %s; its fallback answers", actor.name, key.run_id, stage.fallback)
-        await self._write(delivery, outputs_of(actor, result), stage)
+            log.warning("%s %s: %s; its fallback answers", actor.name, step.key.run_id, stage.fallback)
+        return outputs_of(actor, result), stage
 
     async def _question(self, delivery: Delivery) -> QuestionAsked:
         """The question, checked here for every client: a header that names an edge can be forged. Raises Invalid, Unavailable."""
@@ -233,65 +331,62 @@ class Handling:
             await check_canary(self.journal, delivery.key.run_id)
         return parse_question(unpack(delivery.raw.data))
 
-    async def _groups(self, delivery: Delivery) -> Groups:
-        """The groups of documents that the run may find. Raises Unavailable."""
-        behind = (delivery.key.subject, delivery.sequence)
-        access = await access_of(self.journal, delivery.key.run_id, behind=behind)
-        return self._ungranted if access is None else access.groups
-
-    async def _admit(self, delivery: Delivery, question: QuestionAsked) -> bool:
-        """Wait until the question may begin, unless an edge has admitted it. False: its run has ended.
-
-        The client may have withdrawn the question before it was stored; the end of the run then follows it in the journal.
-        Raises Overloaded, WaitingRoomFull.
-        """
+    async def _admit(self, delivery: Delivery, question: QuestionAsked) -> None:
+        """Wait until the question may begin, unless an edge has admitted it. Raises Overloaded, WaitingRoomFull."""
         run_id, urgency, left_s = delivery.key.run_id, question.priority, delivery.deadline - time.time()
         if is_canary(run_id):  # readiness must know even while many questions wait
-            return True
+            return
         if delivery.from_edge:
             self.intake.count(run_id, urgency, left_s)
         elif self.intake.waiting(urgency) >= WAITING_ROOM:
             raise WaitingRoomFull
         else:
             await self.intake.enter(run_id, urgency, left_s)
-        if await self.journal.latest([finished(run_id).subject]):
-            self.intake.forget(run_id)
-            return False
-        return True
 
     def _deadline(self, delivery: Delivery, message: Message) -> float:
         own = message.deadline_s if isinstance(message, QuestionAsked) else None
         return deadline_of(delivery.raw.headers or {}, delivery.place.time, own, self.settings)
 
-    async def _done_before(self, actor: Actor, key: Key) -> bool:
-        """Whether an earlier delivery has already written the output. Fan-outs and joins are written again, key by key."""
-        if actor.fans_out or actor.joins or not actor.gives:
-            return False
-        outputs = [key_of(given, key.run_id, lane).subject for given in actor.gives for lane in (key.lane, MAIN)]
-        return bool(await self.journal.latest([*dict.fromkeys(outputs), finished(key.run_id).subject]))
+    def _done_before(self, delivery: Delivery, step: Step) -> list[Written]:
+        """What an earlier delivery has written in this step. Fan-outs and joins are taken again, and written key by key."""
+        actor, key = step.actor, step.key
+        if step.attempt == 1 or actor.fans_out or actor.joins:
+            return []
+        outputs = [key_of(given, key.run_id, lane) for given in actor.gives for lane in (key.lane, MAIN)]
+        stored = [delivery.before[output.subject] for output in outputs if output.subject in delivery.before]
+        return [_again(stored[0], step.attempt)] if stored else []
 
-    async def _write(self, delivery: Delivery, outputs: tuple[Message, ...], stage: Stage) -> None:
-        """Write the actor's output, each key once."""
-        actor, run_id = delivery.actor, delivery.key.run_id
+    async def _write(self, delivery: Delivery, step: Step, outputs: tuple[Message, ...], stage: Stage) -> list[Written]:
+        """Write the actor's outputs, each key once; the record of a key that exists already is the stored one."""
+        actor, run_id = step.actor, step.key.run_id
         if any(isinstance(output, self.graph.again(actor)) for output in outputs):
-            written = await self.journal.latest(
+            earlier = await self.journal.latest(
                 [key_of(t, run_id, "*").subject for t in self.graph.again(actor)],
-                behind=(delivery.key.subject, delivery.sequence),
+                behind=(step.key.subject, step.sequence),
             )
-            check_bound(self.graph, actor, outputs, written, delivery.sequence)
-        headers = {DEADLINE: f"{delivery.deadline:.3f}", CAUSE: str(delivery.sequence)}
-        headers |= only_while_there(delivery.key, delivery.sequence)
+            check_bound(self.graph, actor, outputs, earlier, step.sequence)
+        headers = {DEADLINE: f"{delivery.deadline:.3f}", CAUSE: str(step.sequence)}
+        headers |= only_while_there(step.key, step.sequence)
         if trace := (delivery.raw.headers or {}).get(TRACEPARENT):
             headers[TRACEPARENT] = trace
+        written = []
         for n, output in enumerate(outputs):
             key = key_of(type(output), run_id, lane_of(output))
-            await self.journal.write(key, output, stage=stage if n == 0 else None, headers=headers)
+            sequence = await self.journal.write(key, output, stage=stage if n == 0 else None, headers=headers)
+            if sequence is not None:
+                written.append(Written(key, sequence, output))
+            else:
+                written += [_again(record, 2) for record in await self.journal.latest([key.subject])]
+        return written
 
     async def _keep_aside(self, delivery: Delivery, poison: Poison) -> None:
         """Leave the message in the journal as it is and end its run with an error instead of silence."""
-        set_aside("message", delivery.key.subject, poison)
-        key = Key(POISON, delivery.key.run_id, f"{delivery.key.type}-{delivery.key.lane}"[:64])
-        data = delivery.raw.data[:MOST_ASIDE_BYTES]
+        step = delivery.failed
+        at, taken = (step.key, step.taken) if step else (delivery.key, None)
+        set_aside("message", at.subject, poison)
+        key = Key(POISON, at.run_id, f"{at.type}-{at.lane}"[:64])
+        data = encode(taken) if isinstance(taken, Message) and at != delivery.key else delivery.raw.data
+        data = data[:MOST_ASIDE_BYTES]
         headers = {CAUSE: str(delivery.sequence), **only_while_there(delivery.key, delivery.sequence)}
         await self.journal.publish(key.subject, data, headers=headers)
         invalid = poison.code if isinstance(poison, Invalid) else None
@@ -318,3 +413,12 @@ class Handling:
 
     async def _finish(self, run_id: str, settled: Settled, headers: dict[str, str] | None = None) -> None:
         await self.journal.write(finished(run_id), RunFinished(settled=settled), headers=headers)
+
+
+def _again(record: Record, attempt: int) -> Written:
+    return Written(record.key, record.sequence, record.message, attempt)
+
+
+def _name(delivery: Delivery) -> str:
+    """The actor at work."""
+    return (delivery.failed.actor if delivery.failed else delivery.actor).name

@@ -1,17 +1,25 @@
 """Joins: which lanes belong to a round, and which message triggers the join."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
-from bus.journal.records import Record
 from bus.wire.errors import Poison
 from bus.wire.messages import Message, message_type
+from bus.wire.subjects import Key
 
 
-def joined(records: Sequence[Record], last: Message, sequence: int) -> tuple[Record, ...]:
-    """The lanes to join on this message, in plan order; none when a lane is missing or was written after this one.
+class InLane(Protocol):
+    @property
+    def key(self) -> Key: ...
+    @property
+    def sequence(self) -> int: ...
 
-    The record written last triggers the join: when it is delivered, all the others are in the journal. Raises Poison for
-    a message that names no lanes.
+
+def joined[R: InLane](records: Sequence[R], last: Message, sequence: int = 0) -> tuple[R, ...]:
+    """The lanes to join on this message, in plan order; none when a lane is missing or, with `sequence`, was written after it.
+
+    `sequence` is for the records of a whole run, of which the one written last triggers the join. Raises Poison for a message
+    that names no lanes.
     """
     plan = getattr(last, "plan", None)
     if plan is None:
@@ -20,4 +28,4 @@ def joined(records: Sequence[Record], last: Message, sequence: int) -> tuple[Rec
     if any(planned.id not in by_lane for planned in plan):
         return ()
     lanes = tuple(by_lane[planned.id] for planned in plan)
-    return lanes if max(record.sequence for record in lanes) == sequence else ()
+    return () if sequence and max(record.sequence for record in lanes) != sequence else lanes

@@ -1,7 +1,7 @@
-"""Deliver messages to actors: the one place that knows FastStream, acks and heartbeats.
+"""Deliver questions and ends of runs to actors: the one place that knows FastStream, acks and heartbeats.
 
-Each message is handled in its own task, with as much concurrency as the settings allow. Heartbeats keep the server from
-redelivering long work to another process, and news that a run is over cancels the work in progress for it.
+The actors that take questions or ends each have a durable consumer; the stages between them follow in the same process, in the
+same task. Heartbeats keep the server from redelivering a run to another process, and news that a run is over cancels its task.
 """
 
 import asyncio
@@ -9,7 +9,6 @@ import contextlib
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Sequence
 
 import nats.errors
 from faststream import AckPolicy
@@ -28,6 +27,7 @@ from bus.delivery.pulling import Pull
 from bus.delivery.unheard import look
 from bus.journal.access import Groups
 from bus.journal.journal import Journal
+from bus.powers.asking import Answer
 from bus.powers.events import Superseded
 from bus.transport.configuration import marked_consumer
 from bus.transport.connection import Inbox, connect, forget_unsent, keep_trying
@@ -42,9 +42,9 @@ from bus.wire.subjects import CANCEL, RUNS, BadId, consumed_subject, key_of, par
 
 log = logging.getLogger("groundwire.actors")
 
-#: How many questions a process looks at, of which some wait for their turn, and how many may be with processes or come later.
-INTAKE_SLOTS = 4096
-INTAKE_PENDING = 100_000
+#: How many questions or ends a process has in hand, of which some wait for their turn, and how many all processes have.
+SLOTS = 4096
+PENDING = 100_000
 
 
 class _Broker(NatsBroker):
@@ -62,15 +62,15 @@ class _Broker(NatsBroker):
 
 
 class Worker:
-    """The actors of one process. `bugs` collects exceptions that are not a Failure: tests require it to be empty."""
+    """The pipeline in one process. `bugs` collects exceptions that are not a Failure: tests require it to be empty."""
 
     def __init__(
-        self, graph: Graph, settings: BusSettings, *, only: Sequence[str] = (), ungranted: Groups = None
+        self, graph: Graph, settings: BusSettings, *, ungranted: Groups = None, answer: Answer | None = None
     ) -> None:
-        """`ungranted`: what a question sees that no key asked."""
+        """`ungranted`: what a question sees that no key asked. `answer`: what answers asks, if not a process over the bus."""
         self.graph = graph
         self.settings = settings
-        self.actors = tuple(a for a in graph.actors if not only or a.name in only)
+        self._answer = answer
         self._broker = _Broker(settings)
         self._ungranted = ungranted
         self._handling: Handling
@@ -85,13 +85,15 @@ class Worker:
     # ------------------------------------------------------------ start and stop
 
     async def start(self) -> None:
-        """Bind every actor to its durable consumer and begin. The streams must exist. Raises Unavailable."""
+        """Bind the first and the last actors to their durable consumers and begin. The streams must exist. Raises Unavailable."""
         client = await self._broker.connect()
         self.inbox = Inbox(client)
-        self._handling = Handling(client, self.inbox, self.graph, self.settings, ungranted=self._ungranted)
+        self._handling = Handling(
+            client, self.inbox, self.graph, self.settings, ungranted=self._ungranted, answer=self._answer
+        )
         await client.subscribe(f"{key_of(RunFinished, '*').subject.rpartition('.')[0]}.*", cb=self._run_over)
         await client.subscribe(f"{CANCEL}.*", cb=self._cancelled)
-        for each in self.actors:
+        for each in (*self.graph.consumers(QuestionAsked), *self.graph.consumers(RunFinished)):
             self._bind(each)
         self._restorer = Restorer(client, self.settings, self._consumers, self._made_again, self.watch)
         try:
@@ -139,8 +141,7 @@ class Worker:
         return self._handling.client
 
     def _bind(self, bound: Actor) -> None:
-        intake = bound.takes is QuestionAsked  # its questions wait here, and must not keep others from being looked at
-        slots = asyncio.Semaphore(INTAKE_SLOTS if intake else self.settings.concurrency)
+        slots = asyncio.Semaphore(SLOTS)
 
         async def deliver(raw: Msg) -> None:
             await slots.acquire()
@@ -175,7 +176,7 @@ class Worker:
             ack_policy=JsAck.EXPLICIT,
             ack_wait=self.settings.ack_wait_s,
             max_deliver=self.settings.max_deliver,
-            max_ack_pending=INTAKE_PENDING if intake else 1000,
+            max_ack_pending=PENDING,
         )
         config = marked_consumer(plain)
         self._consumers[bound.name] = config

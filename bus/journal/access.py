@@ -45,7 +45,7 @@ def access_in(records: Iterable[Record]) -> Access | None:
 
 async def grant(journal: Journal, run_id: str, access: Access, *, patience_s: float = 30.0) -> bool:
     """Write the run's access, before its question. False: it has one already. Raises Unavailable."""
-    return await journal.publish(access_key(run_id).subject, _encode(access), patience_s=patience_s)
+    return await journal.publish(access_key(run_id).subject, _encode(access), patience_s=patience_s) is not None
 
 
 async def access_of(journal: Journal, run_id: str, *, behind: tuple[str, int] | None = None) -> Access | None:

@@ -84,8 +84,8 @@ class Journal:
         stage: Stage | None = None,
         headers: Mapping[str, str] | None = None,
         patience_s: float = 30.0,
-    ) -> bool:
-        """Write once. False: the key exists already, and the stored record is the result.
+    ) -> int | None:
+        """Write once: the record's sequence. None: the key exists already, and the stored record is the result.
 
         Retries while the server is away. Raises Unavailable after `patience_s`, or at once when the stream is full.
         """
@@ -93,7 +93,7 @@ class Journal:
 
     async def publish(
         self, subject: str, data: bytes, *, headers: Mapping[str, str] | None = None, patience_s: float = 30.0
-    ) -> bool:
+    ) -> int | None:
         """Like `write`, for bytes that are already a record, or could not become one.
 
         A leader that was cut off refuses a second try because of the first, which it holds and will never store: only what can
@@ -103,10 +103,11 @@ class Journal:
         give_up = loop.time() + patience_s
         while True:
             left_s = give_up - loop.time()
-            if await self._put(RUNS, subject, pack(subject, data), headers, patience_s=left_s) is not None:
-                return True
+            sequence = await self._put(RUNS, subject, pack(subject, data), headers, patience_s=left_s)
+            if sequence is not None:
+                return sequence
             if await self.latest([subject]):
-                return False
+                return None
             if loop.time() > give_up:
                 raise Unavailable(f"the stream {RUNS} takes no record, and has none; is nats-server with the others?")
             await asyncio.sleep(AGAIN_S)

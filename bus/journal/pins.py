@@ -17,7 +17,7 @@ def pin_key(run_id: str, by: str = MAIN) -> Key:
 
 async def pin(journal: Journal, run_id: str, by: str = MAIN) -> bool:
     """Keep the run. False: it is pinned already. Raises Unavailable."""
-    return await journal.publish(pin_key(run_id, by).subject, b"{}")
+    return await journal.publish(pin_key(run_id, by).subject, b"{}") is not None
 
 
 async def unpin(journal: Journal, run_id: str, by: str = MAIN) -> bool:

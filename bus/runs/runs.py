@@ -85,7 +85,7 @@ class Runs:
         self._events_max_age_s = events_max_age_s
         self._patience_s = patience_s
         self._secret = secret or secrets.token_bytes(32)
-        self._withdrawing: set[asyncio.Task[bool]] = set()
+        self._withdrawing: set[asyncio.Task[int | None]] = set()
 
     async def start(self) -> None:
         """Listen to the events of all runs. Raises Unavailable."""
@@ -288,7 +288,7 @@ class Runs:
     async def put_beside(self, key: Key, data: bytes) -> bool:
         """Write a record that is no message of the pipeline, once. False: it exists. Raises Unavailable."""
         async with self._patience():
-            return await self.journal.publish(key.subject, data, patience_s=self._patience_s)
+            return await self.journal.publish(key.subject, data, patience_s=self._patience_s) is not None
 
     async def access(self, run_id: str) -> Access | None:
         """The key and groups of the run's asker; None when no key asked, or there is no such run. Raises BadId, Unavailable."""
@@ -344,7 +344,7 @@ class Runs:
         self._withdrawing.add(task)
         task.add_done_callback(self._withdrawn)
 
-    def _withdrawn(self, task: asyncio.Task[bool]) -> None:
+    def _withdrawn(self, task: asyncio.Task[int | None]) -> None:
         self._withdrawing.discard(task)
         if not task.cancelled() and (problem := task.exception()) is not None:
             log.warning("%s: %s; it is run if its question was stored", task.get_name(), problem)
@@ -353,7 +353,7 @@ class Runs:
 
     async def _write(self, key: Key, message: Message, headers: Mapping[str, str] | None = None) -> bool:
         async with self._patience():
-            return await self.journal.write(key, message, headers=headers, patience_s=math.inf)
+            return await self.journal.write(key, message, headers=headers, patience_s=math.inf) is not None
 
     async def _latest(self, filters: Sequence[str], behind: tuple[str, int] | None = None) -> list[Record]:
         async with self._patience():

@@ -32,6 +32,5 @@ class BusSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     ack_wait_s: Seconds = 4.0  #: a dead actor's messages are redelivered after this
     heartbeat_s: Seconds = 1.0  #: how often long work signals that it is alive
     max_deliver: Annotated[int, Meta(ge=1)] = 30  #: deliveries before the janitor ends the run
-    concurrency: Annotated[int, Meta(ge=1)] = 64  #: messages that one actor handles at a time, per process
     deadline_s: Seconds = 120.0  #: of a run that sets none
     janitor_period_s: Seconds = 0.5

@@ -16,7 +16,6 @@ from bus.wire.errors import Failure, Unavailable
 from index.errors import IndexProblem
 from index.groups import Groups
 from runtime.measure.lines import BadLine
-from runtime.processes.actor_groups import actor_processes
 from runtime.processes.state_folder import RESTORE_NOTE, state_folder
 from runtime.settings import Settings, SettingsError, load
 from runtime.terminal import one_line, say
@@ -107,7 +106,6 @@ def read_settings(
     """The settings in force, with the command line's on top. Raises click.UsageError."""
     try:
         settings = load(config)
-        actor_processes(settings)
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
     if index is not None:

@@ -10,7 +10,6 @@ import click
 import msgspec
 
 from bus.transport.security import servers, without_user
-from index.languages.toml_check import nearest
 from runtime.commands.options import CONFIG, over_bucket, read_settings
 from runtime.processes.checking import why_not_ready
 from runtime.processes.nats_server import NoServer, write_config
@@ -24,7 +23,6 @@ from runtime.settings import Settings
 @click.command("serve")
 @click.argument("role", type=click.Choice(["nats", *ROLES]))
 @CONFIG
-@click.option("--only", multiple=True, metavar="ACTOR", help="For `actors`: run only this actor; repeatable.")
 @click.option("--bucket", help="For `search`: follow this bucket, as setting index.bucket does.")
 @click.option(
     "--check", is_flag=True, help="Run nothing: exit 0 if the process of that role is ready, else say why not."
@@ -36,7 +34,6 @@ def serve_command(
     ctx: click.Context,
     role: str,
     config: Path | None,
-    only: tuple[str, ...],
     bucket: str | None,
     check: bool,
     name: str,
@@ -51,15 +48,8 @@ def serve_command(
         return
     if role == "nats":
         _become_nats(settings)
-    if only:
-        from actors.pipeline import ACTORS
-
-        names = {a.name for a in ACTORS}
-        for actor in only:
-            if actor not in names:
-                raise click.UsageError(f"no actor is called {actor!r}{nearest(actor, names)}")
     settings = msgspec.structs.replace(settings, bus=bus_as(settings, role))
-    ctx.exit(run(cast(Role, role), settings, only=only, name=name, end_with_stdin=end_with_stdin))
+    ctx.exit(run(cast(Role, role), settings, name=name, end_with_stdin=end_with_stdin))
 
 
 def _become_nats(settings: Settings) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from actors.pipeline import pipeline
@@ -33,7 +33,7 @@ log = logging.getLogger("groundwire.bus")
 PATIENCE_S = 60.0
 
 
-async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors", only: Sequence[str] = ()) -> None:
+async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors") -> None:
     """Run actors until `stop` is set; `name` identifies this process in health checks.
 
     Raises GraphError, Poison for an invalid profile, Unavailable when the bus cannot be reached.
@@ -46,7 +46,7 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors"
         await declare_streams(first.jetstream(timeout=2.0), settings.bus)
         await first.close()
         worker = await _started(
-            lambda: Worker(graph, settings.bus, only=only, ungranted=groups_named(settings.access.integrations))
+            lambda: Worker(graph, settings.bus, ungranted=groups_named(settings.access.integrations))
         )
         janitor = Janitor(worker.client, worker.inbox, worker.journal, settings.bus)
         await janitor.start()
@@ -59,7 +59,7 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors"
         if (exporter := await _exporter(settings, worker)) is not None:
             watches.append(exporter.watch)
         stop_requests = await serve_runs(worker.client, Runs(worker.client, worker.inbox, worker.journal))
-        state = {"ready": True, "detail": f"{len(worker.actors)} actors"}
+        state = {"ready": True, "detail": f"{len(graph.actors)} actors"}
         await answer_health(worker.client, name, lambda: state, *watches)
         await stop.wait()
         await stop_requests()

@@ -23,7 +23,6 @@ from runtime.edge.origins import Origins
 from runtime.edge.state import EDGE
 from runtime.edge.timeouts import Timeouts
 from runtime.keys import KeysProblem
-from runtime.processes.actor_groups import actor_processes
 from runtime.processes.listening import addresses_of, check_key, key_file, needs_key
 from runtime.settings import EdgeSettings, Settings
 
@@ -57,7 +56,7 @@ async def serve(
             )
             await runs.start()
             profiles = Path(settings.profiles) if settings.profiles else None
-            needed = ("search", "inference", *actor_processes(settings))
+            needed = ("search", "inference", *settings.actors.names)
             app = make_app(
                 settings.edge,
                 runs,

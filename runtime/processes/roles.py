@@ -6,7 +6,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from typing import Literal
 
 from actors.question.profile import PROFILES, preload
@@ -27,9 +27,7 @@ GARBAGE = (50_000, 20, 20)
 CANNOT_START = 78
 
 
-def run(
-    role: Role, settings: Settings, *, only: Sequence[str] = (), name: str = "", end_with_stdin: bool = False
-) -> int:
+def run(role: Role, settings: Settings, *, name: str = "", end_with_stdin: bool = False) -> int:
     """Run the process until it is asked to stop. Returns its exit status.
 
     `name` is for its log and health check; its role, unless several processes share it. `end_with_stdin`: it exits when its
@@ -47,7 +45,7 @@ def run(
     gc.set_threshold(*GARBAGE)
     PROFILES.use(settings.profiles)
     try:
-        uvloop.run(_until_stopped(lambda stop: _serve(role, name, settings, stop, only), end_with_stdin))
+        uvloop.run(_until_stopped(lambda stop: _serve(role, name, settings, stop), end_with_stdin))
     except (IndexProblem, GraphError, Poison, Failure, OSError) as problem:
         say(one_line(f"groundwire {name}: {problem}"), err=True)
         return CANNOT_START
@@ -70,7 +68,7 @@ def _stdin_moved(stop: asyncio.Event) -> None:
         stop.set()
 
 
-async def _serve(role: Role, name: str, settings: Settings, stop: asyncio.Event, only: Sequence[str]) -> None:
+async def _serve(role: Role, name: str, settings: Settings, stop: asyncio.Event) -> None:
     """Import only what the role needs: the JVM, the model and the web server live in different processes."""
     if role == "search":
         from runtime.processes import search
@@ -79,7 +77,7 @@ async def _serve(role: Role, name: str, settings: Settings, stop: asyncio.Event,
     elif role == "actors":
         from runtime.processes import actors
 
-        await actors.serve(settings, stop, name=name, only=only)
+        await actors.serve(settings, stop, name=name)
     elif role == "edge":
         from runtime.processes.edge import serve
 

@@ -28,7 +28,6 @@ from bus.transport.users import OPERATOR
 from bus.wire.errors import Unavailable
 from index.durable import replace_file
 from runtime.processes import nats_server, nats_users
-from runtime.processes.actor_groups import actor_processes
 from runtime.processes.disk_errors import DiskErrors, has_room
 from runtime.processes.private_files import open_private, private_folder
 from runtime.processes.roles import CANNOT_START, Role
@@ -80,15 +79,14 @@ class Stack:
         sync_always: bool = True,
         alone: bool = False,
     ) -> None:
-        """`alone`: for one question; roles that can share this process do. Raises SettingsError for unknown actors."""
+        """`alone`: for one question; roles that can share this process do."""
         self.folder = folder
         self.roles = tuple(roles)
         #: Each process but nats-server, by name, with its `serve` arguments.
         self.commands: dict[str, tuple[str, ...]] = {}
         for role in self.roles:
             if role == "actors":
-                for name, actors in actor_processes(settings).items():
-                    self.commands[name] = (role, *(word for actor in actors for word in ("--only", actor)))
+                self.commands |= dict.fromkeys(settings.actors.names, (role,))
             else:
                 self.commands[role] = (role,)
         self.say = say

@@ -72,11 +72,9 @@ THREE = (*LANES, SubQuery(id="sq_3", statement="opening hours", focus=""))
 
 
 @contextlib.asynccontextmanager
-async def working(
-    settings: BusSettings, *actors: Actor, bugs: bool = False, only: tuple[str, ...] = ()
-) -> AsyncIterator[Worker]:
+async def working(settings: BusSettings, *actors: Actor, bugs: bool = False) -> AsyncIterator[Worker]:
     """A worker over these actors, and `done`. Fails when there was a bug that the test did not expect."""
-    worker = Worker(Graph((*actors, done)), settings, only=only)
+    worker = Worker(Graph((*actors, done)), settings)
     await worker.start()
     try:
         yield worker
