@@ -10,6 +10,7 @@ import contextlib
 import logging
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -64,6 +65,7 @@ MOST_ASIDE_BYTES = 900_000
 
 #: What to answer the server about a message. A nak'ed message is redelivered.
 type Verdict = Literal["ack", "nak", "term"]
+type Answers = Callable[[Answer], Answer]
 
 #: How many questions of an urgency wait in this process; the server keeps the others and sends them again.
 WAITING_ROOM = 1000
@@ -145,16 +147,17 @@ class Handling:
         settings: BusSettings,
         *,
         ungranted: Groups = None,
-        answer: Answer | None = None,
+        answer: Answers | None = None,
     ) -> None:
-        """`ungranted`: what a question sees that no key asked. `answer`: what answers asks, if not a process over the bus."""
+        """`ungranted`: what a question sees that no key asked. `answer`: what answers asks, given what asks over the bus."""
         self.client = client
         self.journal = Journal(client, inbox)
         self.graph = graph
         self.settings = settings
         self.bugs: list[BaseException] = []
         self._ungranted = ungranted
-        self._ask = answer or AskClient(client, inbox)
+        over_bus = AskClient(client, inbox)
+        self._ask = answer(over_bus) if answer else over_bus
         self._over: OrderedDict[str, float | None] = OrderedDict()  # when an end was heard of; None once it is stored
         self.intake = Admission(Limit(slack=SLACK, least=8, first=16, probes=False), brief=False)
 

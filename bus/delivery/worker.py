@@ -22,12 +22,11 @@ from nats.js.api import ConsumerConfig, DeliverPolicy
 from bus.delivery.actor import Actor
 from bus.delivery.admission import Admission
 from bus.delivery.graph import Graph
-from bus.delivery.handling import Delivery, Handling, Verdict
+from bus.delivery.handling import Answers, Delivery, Handling, Verdict
 from bus.delivery.pulling import Pull
 from bus.delivery.unheard import look
 from bus.journal.access import Groups
 from bus.journal.journal import Journal
-from bus.powers.asking import Answer
 from bus.powers.events import Superseded
 from bus.transport.configuration import marked_consumer
 from bus.transport.connection import Inbox, connect, forget_unsent, keep_trying
@@ -65,9 +64,9 @@ class Worker:
     """The pipeline in one process. `bugs` collects exceptions that are not a Failure: tests require it to be empty."""
 
     def __init__(
-        self, graph: Graph, settings: BusSettings, *, ungranted: Groups = None, answer: Answer | None = None
+        self, graph: Graph, settings: BusSettings, *, ungranted: Groups = None, answer: Answers | None = None
     ) -> None:
-        """`ungranted`: what a question sees that no key asked. `answer`: what answers asks, if not a process over the bus."""
+        """`ungranted`: what a question sees that no key asked. `answer`: what answers asks, given what asks over the bus."""
         self.graph = graph
         self.settings = settings
         self._answer = answer

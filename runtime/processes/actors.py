@@ -1,8 +1,8 @@
-"""The actors process: all stages of the pipeline, or some, on one bus connection."""
+"""The actors process: all stages of the pipeline, on one bus connection."""
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
 from actors.pipeline import pipeline
@@ -12,6 +12,8 @@ from bus.delivery.worker import Worker
 from bus.journal.access import groups_named
 from bus.journal.janitor import Janitor
 from bus.journal.pruner import Pruner
+from bus.journal.records import AskRecord
+from bus.powers.asking import Answer, AskRequest
 from bus.runs.requests import serve_runs
 from bus.runs.runs import Runs
 from bus.transport.connection import connect, declare_streams
@@ -20,6 +22,8 @@ from bus.transport.users import ACTORS
 from bus.wire.errors import Unavailable
 from bus.wire.messages import RunFinished
 from index.languages.detection import detect
+from runtime.engines.choice import make_engine
+from runtime.processes.inference import Inference
 from runtime.settings import Settings
 from runtime.telemetry.run_metrics import RunCounter
 
@@ -45,9 +49,8 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors"
         first = await connect(settings.bus, name="groundwire-declare", user=ACTORS.name)
         await declare_streams(first.jetstream(timeout=2.0), settings.bus)
         await first.close()
-        worker = await _started(
-            lambda: Worker(graph, settings.bus, ungranted=groups_named(settings.access.integrations))
-        )
+        ungranted, answer = groups_named(settings.access.integrations), await _in_place(settings)
+        worker = await _started(lambda: Worker(graph, settings.bus, ungranted=ungranted, answer=answer))
         janitor = Janitor(worker.client, worker.inbox, worker.journal, settings.bus)
         await janitor.start()
         closers = [actor.name for actor in graph.actors if actor.takes is RunFinished]
@@ -69,6 +72,23 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors"
         await pruner.stop()
         await janitor.stop()
         await worker.stop()
+
+
+async def _in_place(settings: Settings) -> Callable[[Answer], Answer] | None:
+    """What answers asks here if the engine needs neither device nor prompts; other models of a profile are asked over the bus."""
+    engine = make_engine(settings.inference)
+    if engine.owns_device or engine.needs_rendering:
+        return None
+    await engine.start()
+    inference = Inference(engine, settings.inference)
+
+    def answers(over_bus: Answer) -> Answer:
+        def answer(ask: AskRequest) -> AsyncIterator[str | AskRecord]:
+            return over_bus(ask) if inference.renderer.model(ask.prompt, ask.profile) else inference.answer(ask)
+
+        return answer
+
+    return answers
 
 
 async def _started(make: Callable[[], Worker]) -> Worker:
