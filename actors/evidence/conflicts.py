@@ -13,7 +13,7 @@ import msgspec
 
 from actors.evidence.amounts import Amount, same
 from actors.evidence.spans import Slice, numbered
-from actors.evidence.statements import Claim, statements
+from actors.evidence.statements import Claim, all_statements, statements
 from actors.evidence.thresholds import (
     ALIKE_SHARE,
     ALIKE_SHARE_IN_DOCUMENT,
@@ -35,7 +35,7 @@ def conflicts_in(evidence: Sequence[Span], old: Mapping[str, str] | None = None)
     `old`: the documents that are out of date, each with the one in its place; a conflict with that one is marked as settled.
     """
     conflicts: list[Conflict] = []
-    for first, second in combinations([s for span in evidence for s in statements(span)], 2):
+    for first, second in combinations([s for span in evidence for s in all_statements(span)], 2):
         conflict = _disagreement(first, second)
         if conflict is not None and not any(_same_pair(conflict, other) for other in conflicts):
             conflicts.append(_settled(conflict, first.source_id, second.source_id, old or {}))
@@ -44,7 +44,7 @@ def conflicts_in(evidence: Sequence[Span], old: Mapping[str, str] | None = None)
 
 def opposing(evidence: Sequence[Span], passages: Sequence[Passage]) -> tuple[Span, ...]:
     """Contradictions of the evidence in other documents of the passages, numbered after it: one unit of each document."""
-    claims = [one for span in evidence for one in statements(span)]
+    claims = [one for span in evidence for one in all_statements(span)]
     like = [one.text for one in claims]
     if not claims:
         return ()

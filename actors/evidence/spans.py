@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 import msgspec
 
@@ -106,12 +107,12 @@ def grow(text: str, start: int, end: int) -> tuple[int, int]:
 
 def window(passages: Sequence[Passage], query: str) -> list[Slice]:
     """The stretch of one passage with the most terms of the query; the beginning of the best passage when no term occurs."""
-    terms = set(_rough_terms(query))
+    terms = _rough_terms(query)
     best: Slice | None = None
     most = -1
     for at, passage in enumerate(passages):
         for start, end in _windows(passage):
-            shared = len(terms & set(_rough_terms(passage.text[start:end])))
+            shared = len(terms & _rough_terms(passage.text[start:end]))
             if shared > most:
                 most, best = shared, (at, start, end)
     return [best] if best is not None else []
@@ -208,7 +209,8 @@ def _joined(slices: list[tuple[int, int, Passage]]) -> list[tuple[int, int, Pass
     return joined
 
 
-def _rough_terms(text: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def _rough_terms(text: str) -> frozenset[str]:
     """Rough terms for counting overlap: words, and character pairs where words are unspaced or inflected."""
     terms = []
     for word in _WORDS.findall(text.lower()):
@@ -217,13 +219,13 @@ def _rough_terms(text: str) -> list[str]:
                 terms.append(word[:6])
         else:
             terms += [word[i : i + 2] for i in range(max(1, len(word) - 1))]
-    return terms
+    return frozenset(terms)
 
 
 def share_held(query: str, text: str) -> float:
     """Share (0..1) of the query's rough terms that the text contains."""
-    terms = set(_rough_terms(query))
-    return len(terms & set(_rough_terms(text))) / len(terms) if terms else 0.0
+    terms = _rough_terms(query)
+    return len(terms & _rough_terms(text)) / len(terms) if terms else 0.0
 
 
 def _at_words(text: str, start: int, end: int) -> tuple[int, int]:

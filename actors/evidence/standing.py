@@ -117,9 +117,13 @@ def _names(sentence: str, by: Dated, older: Sequence[Dated]) -> bool:
 
 
 def _says_so_itself(parts: Sequence[Dated]) -> bool:
-    ended = union(lambda language: language.terms.standing.ended)
     retired = union(lambda language: language.terms.standing.retired)
-    return bool(retired.search(parts[0].title)) or any(ended.search(part.text) for part in parts)
+    return bool(retired.search(parts[0].title)) or any(_ended(part.text) for part in parts)
+
+
+@lru_cache(maxsize=1024)
+def _ended(text: str) -> bool:
+    return bool(union(lambda language: language.terms.standing.ended).search(text))
 
 
 def _is_later(one: Dated, other: Dated) -> bool:
@@ -139,6 +143,7 @@ def _is_later(one: Dated, other: Dated) -> bool:
     return same_file and bool(other.about.date) and one.about.date > other.about.date
 
 
+@lru_cache(maxsize=4096)
 def _key(name: str) -> str:
     """A title or source id without dates and versions, for comparing."""
     plain = _VERSION.sub(" ", _DATE.sub(" ", ascii_digits(name)))

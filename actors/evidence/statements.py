@@ -45,6 +45,12 @@ class Claim(msgspec.Struct, frozen=True):
     scope: StatedScope | None
 
 
+@lru_cache(maxsize=256)
+def all_statements(span: Span) -> tuple[Claim, ...]:
+    """The statements in order, kept: each span of the evidence is read more than once."""
+    return tuple(statements(span))
+
+
 def statements(span: Span, *, like: Sequence[str] = ()) -> Iterator[Claim]:
     """The statements in order; with `like`, only those that share rough terms with one of these texts, a quick test."""
     claims = [unit for unit in units(span.text, span.blocks, span.source_start) if unit.answers]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 
 from actors.facts.copied_code import without_copied
 from actors.gate.addresses import made_up
@@ -74,7 +75,7 @@ def check_sentence(
         flags.append(flag("empty", sentence.strip(), (), "says nothing beside its markers"))
     if is_source:
         return tuple(flags)
-    flags += [*_contents(sentence, against), *misplaced]
+    flags += [*_contents(sentence, tuple(against)), *misplaced]
     if not cited and evidence and is_factual(sentence):
         flags.append(flag("uncited", strip_markers(sentence).strip(), (), "states something and cites nothing"))
     if language is not None and not _in_language(sentence, language):
@@ -182,7 +183,13 @@ def _text(item: Evidence) -> str:
     return without_markup("\n".join(part for part in (item.title, item.intro, item.text) if part))
 
 
-def _contents(sentence: str, against: Sequence[Evidence]) -> Iterator[Flag]:
+@lru_cache(maxsize=512)
+def _contents(sentence: str, against: tuple[Evidence, ...]) -> tuple[Flag, ...]:
+    """The flags for what a sentence states. The rules, the gate and the verifier each check the same sentence."""
+    return tuple(_wrong(sentence, against))
+
+
+def _wrong(sentence: str, against: Sequence[Evidence]) -> Iterator[Flag]:
     if not against:
         return
     texts = [_text(item) for item in against]

@@ -9,7 +9,7 @@ of the function words of a Spanish text are French ones too.
 import importlib.util
 import re
 from collections import Counter
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -42,6 +42,7 @@ _LABEL = "__label__"
 _REMEMBERED = 65536
 
 
+@lru_cache(maxsize=4096)
 def detect(text: str) -> str:
     """One of LANGUAGES, or UNDETERMINED when the text has none of their letters."""
     return ScannedText(text).language()

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -26,16 +27,17 @@ class Marker(msgspec.Struct, frozen=True):
     numbers: tuple[int, ...]
 
 
-def markers(text: str) -> list[Marker]:
+@lru_cache(maxsize=4096)
+def markers(text: str) -> tuple[Marker, ...]:
     """The citation markers of `text`, in order; `a[1]` in code is none. Invisible characters do not hide one."""
     text = without_code(text)
     if text.isascii() or not _HIDDEN.search(text):
-        return [Marker(match.start(), match.end(), _numbers(match[1])) for match in _MARKER.finditer(text)]
+        return tuple(Marker(match.start(), match.end(), _numbers(match[1])) for match in _MARKER.finditer(text))
     kept = [at for at, char in enumerate(text) if not _HIDDEN.match(char)]
     plain = "".join(text[at] for at in kept)
-    return [
+    return tuple(
         Marker(kept[match.start()], kept[match.end() - 1] + 1, _numbers(match[1])) for match in _MARKER.finditer(plain)
-    ]
+    )
 
 
 def strip_markers(text: str) -> str:

@@ -6,6 +6,7 @@ every sentence is a unit.
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 from index.text.sentences import split
@@ -54,6 +55,11 @@ class Unit(NamedTuple):
 
 def units(text: str, blocks: Sequence[BlockLike] = (), offset: int = 0) -> list[Unit]:
     """The units of `text` in order, without overlap. `offset`: where the text begins in the document that blocks count in."""
+    return [*_units(text, tuple(blocks), offset)]
+
+
+@lru_cache(maxsize=2048)
+def _units(text: str, blocks: tuple[BlockLike, ...], offset: int) -> list[Unit]:
     if not blocks:
         return [Unit(start, end) for start, end in split(text)]
     results: list[Unit] = []
