@@ -24,6 +24,7 @@ class Outgoing:
         """`waits`: under `sentence`, uncited sentences wait for the first cited one."""
         self.shown = ""
         self.spoiled = False
+        self._ready: list[str] = []
         self._request = request
         self._emit = emit
         self._cleaning = cleaning
@@ -80,23 +81,29 @@ class Outgoing:
     def count_checked(self, sentence: str) -> None:
         self._checked.take(tokens_of(self._cleaning.clean(sentence)))
 
-    async def sentence(self, text: str) -> None:
-        await self._show(self.limit.take(tokens_of(self._sentences.feed(text))))
+    def sentence(self, text: str) -> None:
+        """Add a sentence that has passed; `flush` shows it."""
+        self._ready += self.limit.take(tokens_of(self._sentences.feed(text)))
 
     async def delta(self, text: str) -> None:
-        await self._show(self.limit.take(self._cut.feed(self._deltas.feed(text))))
+        self._ready += self.limit.take(self._cut.feed(self._deltas.feed(text)))
+        await self.flush()
 
     async def finish_deltas(self) -> None:
-        await self._show(self.limit.take([*self._cut.feed(self._deltas.finish()), *self._cut.finish()]))
+        self._ready += self.limit.take([*self._cut.feed(self._deltas.finish()), *self._cut.finish()])
+        await self.flush()
 
     async def finish(self) -> None:
-        await self._show(self.limit.take(tokens_of(self._sentences.finish())))
-        await self._show(self.limit.finish())
+        self._ready += self.limit.take(tokens_of(self._sentences.finish()))
+        self._ready += self.limit.finish()
+        await self.flush()
 
-    async def _show(self, tokens: Sequence[str]) -> None:
-        if tokens and not self.spoiled:
-            await self._emit.tokens(tokens, cited=self.cited)
-            self.shown += "".join(tokens)
+    async def flush(self) -> None:
+        """Show what is ready, as one message."""
+        ready, self._ready = self._ready, []
+        if ready and not self.spoiled:
+            await self._emit.tokens(ready, cited=self.cited)
+            self.shown += "".join(ready)
 
 
 class TokenCut:

@@ -25,6 +25,8 @@ from prompts.thinking import Thinking
 
 #: A sentence longer than this is checked and shown in parts, since the cost of a check grows with its length.
 LONGEST = 1500
+#: How long a sentence that has passed waits for the next, so that both are shown in one message; in seconds.
+LINGER_S = 0.02
 
 
 class Sign(Enum):
@@ -64,9 +66,12 @@ class CheckedStream:
         try:
             while (sentence := await waiting.get()) is not Sign.END:
                 if not isinstance(sentence, str):
+                    await self.out.flush()
                     self._take_back()
                 elif not self.out.is_over:
                     await self._sentence(sentence)
+                if waiting.empty():
+                    await self.out.flush()
             await reading  # a task group would wrap the Failure that the actor's fallback handles
         finally:
             reading.cancel()
@@ -122,7 +127,14 @@ class CheckedStream:
             self.sentences.append(Sentence(text="", flags=(on_wire(why),)))
 
     async def _sentence(self, written: str) -> None:
-        sentence = await self.check(written)
+        check = asyncio.create_task(self.check(written))
+        try:
+            await asyncio.wait([check], timeout=LINGER_S)
+            if not check.done():
+                await self.out.flush()
+            sentence = await check
+        finally:
+            check.cancel()
         self.sentences.append(sentence)
         if self.release == "token":
             self.out.count_checked(sentence.text)
@@ -130,7 +142,7 @@ class CheckedStream:
             flags = self.cleaning.flags(sentence.text, sentence.flags)
             await self.emit.aside(Withheld(content=self.cleaning.clean(sentence.text), flags=flags))
         elif self.release == "sentence":
-            await self.out.sentence(sentence.text)
+            self.out.sentence(sentence.text)
 
     async def _disagreement(self) -> None:
         """Add the conflict notice after an answer, unless the gate flags it."""
@@ -145,7 +157,7 @@ class CheckedStream:
         # The wording is ours, so its weak flags say nothing about the answer.
         self.sentences += [Sentence(text=line) for line in _split(self.notice)]
         if self.release != "draft":
-            await self.out.sentence(self.notice)
+            self.out.sentence(self.notice)
 
 
 def _parts(sentences: Sequence[str]) -> Iterator[str]:
