@@ -368,6 +368,8 @@ class Handling:
                 behind=(step.key.subject, step.sequence),
             )
             check_bound(self.graph, actor, outputs, earlier, step.sequence)
+        # The news of an end that this delivery writes comes before the acknowledgement of that write.
+        delivery.ending = delivery.ending or any(isinstance(output, RunFinished) for output in outputs)
         headers = {DEADLINE: f"{delivery.deadline:.3f}", CAUSE: str(step.sequence)}
         headers |= only_while_there(step.key, step.sequence)
         if trace := (delivery.raw.headers or {}).get(TRACEPARENT):

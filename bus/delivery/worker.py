@@ -28,7 +28,6 @@ from bus.delivery.unheard import look
 from bus.journal.access import Groups
 from bus.journal.journal import Journal
 from bus.powers.events import Superseded
-from bus.transport.configuration import marked_consumer
 from bus.transport.connection import Inbox, connect, forget_unsent, keep_trying
 from bus.transport.envelope import place_of, set_aside
 from bus.transport.restoring import Restorer
@@ -94,7 +93,7 @@ class Worker:
         await client.subscribe(f"{CANCEL}.*", cb=self._cancelled)
         for each in (*self.graph.consumers(QuestionAsked), *self.graph.consumers(RunFinished)):
             self._bind(each)
-        self._restorer = Restorer(client, self.settings, self._consumers, self._made_again, self.watch)
+        self._restorer = Restorer(client, self.settings, self._consumers, self._made_again)
         try:
             await self._broker.start()
         except (nats.errors.Error, TimeoutError) as error:
@@ -136,6 +135,11 @@ class Worker:
         return self._handling.journal
 
     @property
+    def durables(self) -> tuple[str, ...]:
+        """The names of its durable consumers."""
+        return tuple(self._consumers)
+
+    @property
     def client(self) -> Client:
         return self._handling.client
 
@@ -167,7 +171,7 @@ class Worker:
 
             delivery.task.add_done_callback(done)
 
-        plain = ConsumerConfig(
+        config = ConsumerConfig(
             name=bound.name,
             durable_name=bound.name,
             filter_subject=consumed_subject(bound.takes),
@@ -177,7 +181,6 @@ class Worker:
             max_deliver=self.settings.max_deliver,
             max_ack_pending=PENDING,
         )
-        config = marked_consumer(plain)
         self._consumers[bound.name] = config
         self._broker.subscriber(
             consumed_subject(bound.takes),

@@ -18,7 +18,7 @@ from nats.aio.subscription import Subscription
 from nats.js import JetStreamContext
 from nats.js.errors import APIError, NotFoundError
 
-from bus.transport.configuration import Config, is_as_marked, marked, streams
+from bus.transport.configuration import Config, changed, streams
 from bus.transport.envelope import set_aside
 from bus.transport.frames import Frame
 from bus.transport.security import connect_options
@@ -203,10 +203,9 @@ async def declare_streams(js: JetStreamContext, settings: BusSettings, *, patien
 async def declare_stream(js: JetStreamContext, name: str, wanted: Config) -> None:
     """Create one stream, or update it where it is not as wanted. Raises nats's errors."""
     found = await stream_config(js, name)
-    if found is not None and is_as_marked(found, wanted):
-        return  # an update would write, which a full disk refuses
-    request = "CREATE" if found is None else "UPDATE"
-    await _asked(js, f"STREAM.{request}.{name}", {**marked(wanted, found), "name": name})
+    config = changed(found or {}, wanted)
+    if config is not None:  # an update would write, which a full disk refuses
+        await _asked(js, f"STREAM.{'CREATE' if found is None else 'UPDATE'}.{name}", {**config, "name": name})
 
 
 async def stream_config(js: JetStreamContext, name: str) -> dict[str, Any] | None:

@@ -1,12 +1,9 @@
 """Make again what the server has lost: a stream, or an actor's durable consumer, whoever deleted it and however much was lost.
-Set back what another client has changed of their configuration.
-
 A consumer that is made again begins after the last message that the lost one had settled, so that nothing of an accepted question
 is skipped and little is done twice; what is done twice is written once. In a stream that is new it begins at the beginning.
 """
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -17,16 +14,14 @@ from nats.aio.client import Client
 from nats.js.api import ConsumerConfig, ConsumerInfo, DeliverPolicy, StreamInfo
 from nats.js.errors import APIError, NotFoundError
 
-from bus.transport.configuration import LASTING, Config, changed, changed_consumer, streams
-from bus.transport.connection import declare_stream, declare_streams, stream_config
+from bus.transport.connection import declare_streams
 from bus.transport.settings import BusSettings
-from bus.transport.watched import Watch
 from bus.wire.errors import Unavailable
 from bus.wire.subjects import EVENTS, RUNS
 
 log = logging.getLogger("groundwire.bus")
 
-#: How often it looks, in seconds; a look is five requests.
+#: How often it looks, in seconds; a look is three requests.
 LOOK_S = 1.0
 
 
@@ -39,16 +34,14 @@ class Restorer:
         settings: BusSettings,
         consumers: Mapping[str, ConsumerConfig] | None = None,
         on_made: Callable[[str], None] = lambda name: None,
-        watch: Watch | None = None,
     ) -> None:
-        """`on_made` is told of each consumer that was gone; `watch` shows what another client has changed."""
+        """`on_made` is called with the name of each consumer that was gone."""
         #: Up to this sequence, a message may have been handled under the consumer that was lost.
         self.handled_up_to: dict[str, int] = {}
         self._client = client
         self._js = client.jetstream(timeout=2.0)
         self._settings = settings
         self._on_made = on_made
-        self._watch = watch or Watch()
         self._consumers = consumers or {}
         self._born: datetime | None = None
         self._settled: dict[str, int] = {}  # by consumer: everything up to this sequence is settled
@@ -64,7 +57,7 @@ class Restorer:
             await asyncio.sleep(LOOK_S)
 
     async def look(self) -> None:
-        """Make again what is missing now, and set back what was changed. Raises Unavailable, and nats's errors."""
+        """Make again what is missing now. Raises Unavailable, and nats's errors."""
         runs, events = await self._stream(RUNS), await self._stream(EVENTS)
         if runs is None or events is None:
             log.warning("the stream %s is gone; making it again", RUNS if runs is None else EVENTS)
@@ -72,8 +65,6 @@ class Restorer:
             runs = await self._stream(RUNS)
         if runs is not None:
             await self._look_at_consumers(runs)
-        for name, wanted in streams(self._settings).items():
-            await self._set_back(name, wanted)
 
     async def _look_at_consumers(self, runs: StreamInfo) -> None:
         if not self._consumers:
@@ -87,47 +78,8 @@ class Restorer:
             info = there.get(name) or await self._consumer(name)  # the list may be longer than one answer
             if info is not None:
                 self._settled[name] = info.ack_floor.stream_seq if info.ack_floor is not None else 0
-                await self._set_consumer_back(name, info.config, config)
             else:
                 await self._make(name, config, runs.state.last_seq)
-
-    async def _set_back(self, name: str, wanted: Config) -> None:
-        """Set back what another client has changed of a stream, and show it until the next look. Raises Unavailable."""
-        found, of = await stream_config(self._js, name) or {}, f"the stream {name}"
-        different = changed(found, wanted) if found else []
-        if not different:
-            self._watch.down.pop(of, None)
-            return
-        what = f"another client has changed it: {', '.join(different)}"
-        try:
-            await declare_stream(self._js, name, wanted)
-        except APIError as error:
-            lasting = {field: found.get(field) for field in LASTING}
-            with contextlib.suppress(APIError):  # what can be set back is
-                await declare_stream(self._js, name, {**wanted, **lasting})
-            raise Unavailable(
-                f"{of}: {what}, and nats-server does not set it back ({error.description}); stop Groundwire, delete the stream "
-                f"with `nats stream rm {name}`, and start again"
-            ) from None
-        self._tell(of, what)
-
-    async def _set_consumer_back(self, name: str, found: ConsumerConfig | None, wanted: ConsumerConfig) -> None:
-        of = f"the consumer {name}"
-        different, back = changed_consumer(found or wanted, wanted)
-        if not different:
-            self._watch.down.pop(of, None)
-            return
-        what = f"another client has changed it: {', '.join(different)}"
-        try:
-            await self._js.add_consumer(RUNS, back)
-        except APIError as error:
-            raise Unavailable(f"{of}: {what}, and nats-server does not set it back ({error.description})") from None
-        self._tell(of, what)
-
-    def _tell(self, of: str, what: str) -> None:
-        self._watch.down[of] = f"{what}; set back"
-        self._watch.restarts[of] += 1
-        log.warning("%s: %s; it is set back. Give other clients users of their own: `groundwire nats config`", of, what)
 
     async def _make(self, name: str, config: ConsumerConfig, last: int) -> None:
         settled = self._settled.get(name)

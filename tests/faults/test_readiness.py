@@ -161,16 +161,15 @@ async def test_full_disk_is_not_ready(tmp_path: Path) -> None:
 
 
 async def test_lost_consumer_is_not_ready(tmp_path: Path) -> None:
-    """Also one on a way that readiness's own question does not take."""
     async with house(tmp_path) as made:
         await made.becomes(200)
-        await made.pipeline.journal.js.delete_consumer(RUNS, "verify_answer")
+        await made.pipeline.journal.js.delete_consumer(RUNS, "stream_references")
         seen: list[str] = []
 
         async def back() -> bool:
             status, checks = await made.readiness()
             seen.append(str(checks["actors"]["detail"]))
-            return status == 200 and any("verify_answer" in each for each in seen)
+            return status == 200 and any("stream_references" in each for each in seen)
 
         await until(back, within_s=20.0)
 

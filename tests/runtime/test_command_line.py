@@ -176,7 +176,6 @@ def test_refused_and_declined_exit_with_three(
         (["search", "--index", "/nowhere", "hi"], 1, "/nowhere"),
         (["index", "build", "/nowhere", "--out", "{index}-new"], 1, "/nowhere"),
         (["up", "--index", "/nowhere"], 2, "build one with"),
-        (["serve", "actors", "--only", "nobody"], 2, "no actor is called 'nobody'"),
         (["nothing"], 2, "No such command 'nothing'"),
     ],
 )

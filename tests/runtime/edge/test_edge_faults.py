@@ -168,9 +168,7 @@ async def test_port_in_use_is_one_line(edge: Edge, settings: Settings) -> None:
 
 
 async def test_readiness_asks_every_actor_process(settings: Settings, journal: Journal) -> None:
-    spread = Settings(
-        bus=settings.bus, edge=settings.edge, actors=ActorsSettings(processes="retrieve"), state=settings.state
-    )
+    spread = Settings(bus=settings.bus, edge=settings.edge, actors=ActorsSettings(processes=2), state=settings.state)
     edge = await Edge(spread).start()
     async with aiohttp.ClientSession(edge.address) as session, session.get("/readyz") as response:
         found = json.loads(await response.read())["checks"]
