@@ -154,7 +154,9 @@ class Worker:
                     raise BadId(f"{raw.reply[:80]!r} names no place in the stream")
             except BadId as error:
                 set_aside("subject", raw.subject, error)
-                await _settle(raw, await self._handling.refuse_id(raw.subject, error) if intake else "term")
+                await _settle(
+                    raw, await self._handling.refuse_id(raw.subject, error) if bound.takes is QuestionAsked else "term"
+                )
                 slots.release()
                 return
             again = place.sequence <= self._restorer.handled_up_to.get(bound.name, 0)
