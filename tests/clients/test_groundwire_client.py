@@ -120,7 +120,8 @@ async def test_resume(edge: str, first: int) -> None:
 async def test_error(client: Client, edge: str, pipeline: Pipeline) -> None:
     with pytest.raises(Refused) as refused:
         await client.ask(Question(question="x", profile="nobody"))
-    assert (refused.value.status, refused.value.code) == (422, "no_such_profile")
+    problem = refused.value
+    assert (problem.status, problem.code, problem.field) == (422, "no_such_profile", "profile")
     with pytest.raises(Refused) as gone:
         await client.run("no-such-run")
     assert gone.value.code == "no_such_run"

@@ -4,14 +4,20 @@ import msgspec
 
 
 class GroundwireError(Exception):
-    """The server refused or could not be reached. `status` is 0 when nothing answered; `code` is stable, for programs."""
+    """The server refused or could not be reached. `status` is 0 when nothing answered; `code` is stable, for programs.
 
-    def __init__(self, status: int, code: str, detail: str, retry_after_s: float | None = None) -> None:
+    `field`: the path of the wrong field of the request, if there is one.
+    """
+
+    def __init__(
+        self, status: int, code: str, detail: str, retry_after_s: float | None = None, field: str = ""
+    ) -> None:
         super().__init__(detail)
         self.status = status
         self.code = code
         self.detail = detail
         self.retry_after_s = retry_after_s
+        self.field = field
 
 
 class Unreachable(GroundwireError):
@@ -33,6 +39,7 @@ class RunFailed(GroundwireError):
 class _Problem(msgspec.Struct):
     code: str = ""
     detail: str = ""
+    field: str = ""
 
 
 def error_of(status: int, body: bytes, retry_after: str | None) -> GroundwireError:
@@ -46,4 +53,5 @@ def error_of(status: int, body: bytes, retry_after: str | None) -> GroundwireErr
     except ValueError:  # a date
         after_s = None
     kind = TryLater if status in (429, 503) else Refused if status < 500 else GroundwireError
-    return kind(status, problem.code, problem.detail or f"the server answered with status {status}", after_s)
+    detail = problem.detail or f"the server answered with status {status}"
+    return kind(status, problem.code, detail, after_s, problem.field)
