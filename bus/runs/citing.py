@@ -4,6 +4,7 @@ A marker has the text's own number; the evidence has another for the same span.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import msgspec
 
@@ -93,15 +94,20 @@ def sentence_of(text: str, marker: int, place: Citation | CitedPlace) -> tuple[i
 
     None where no sentence of the cited block has half the words of the citing one, or two have as many.
     """
-    citing = next((text[start:end] for start, end in split(text) if start <= marker < end), "")
-    words = content_words(strip_markers(citing))
-    sentences = split(place.cited_text)
-    shared = [len(words & content_words(place.cited_text[start:end])) for start, end in sentences]
+    words = next((words for start, end, words in _sentences(text) if start <= marker < end), frozenset[str]())
+    sentences = _sentences(place.cited_text)
+    shared = [len(words & others) for _, _, others in sentences]
     most = max(shared, default=0)
     if 2 * most < max(1, len(words)) or shared.count(most) > 1:
         return None
-    start, end = sentences[shared.index(most)]
+    start, end, _ = sentences[shared.index(most)]
     return place.source_start + start, place.source_start + end
+
+
+@lru_cache(maxsize=256)
+def _sentences(text: str) -> tuple[tuple[int, int, frozenset[str]], ...]:
+    """The start, end and content words of each sentence. One text is read for each of its marks."""
+    return tuple((start, end, content_words(strip_markers(text[start:end]))) for start, end in split(text))
 
 
 def at_sentence(url: str, source_id: str, sentence: tuple[int, int] | None) -> str:
