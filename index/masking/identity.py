@@ -17,11 +17,15 @@ from index.masking.sign import all_but_last
 
 _SHORTEST_IBAN: Final = 15
 _EDGE: Final = r"(?<![A-Za-z0-9])(?<!\d[.,])"
-_IBAN = re.compile(rf"{_EDGE}[A-Z]{{2}}\d{{2}}(?:[ -]?[A-Z0-9]){{11,30}}+")
-_DNI = re.compile(rf"{_EDGE}(?:\d{{8}}|\d{{1,2}}\.\d{{3}}\.\d{{3}})(?:[ -]?[A-Z]|[a-z])(?![A-Za-z0-9])")
-_NIE = re.compile(rf"{_EDGE}(?:[XYZ][ -]?|[xyz])\d{{7}}(?:[ -]?[A-Z]|[a-z])(?![A-Za-z0-9])")
-_NIR = re.compile(rf"{_EDGE}[12] ?\d\d ?\d\d ?(?:\d\d|2[ABab]) ?\d{{3}} ?\d{{3}} ?\d\d(?!\d)")
-_RIC = re.compile(rf"{_EDGE}\d{{6}} ?(?:19|20)\d\d ?\d{{4}} ?\d{{3}}[\dXx](?![A-Za-z0-9])")
+#: As _EDGE, after the first character: a search by its first character is several times faster.
+_BEGIN: Final = r"(?<![A-Za-z0-9].)(?<!\d[.,].)"
+_IBAN = re.compile(rf"[A-Z]{_BEGIN}[A-Z]\d{{2}}(?:[ -]?[A-Z0-9]){{11,30}}+")
+#: In small letters only glued, or with digits alone: words may follow. Its length is then checked too.
+_SMALL_IBAN = re.compile(rf"[a-z]{_BEGIN}[a-z]\d{{2}}(?:[a-z0-9]{{11,30}}+|(?: ?\d){{11,30}}+)(?![A-Za-z0-9])")
+_DNI = re.compile(rf"\d{_BEGIN}(?:\d{{7}}|\d?\.\d{{3}}\.\d{{3}})(?:[ -]?[A-Z]|[a-z])(?![A-Za-z0-9])")
+_NIE = re.compile(rf"[XYZxyz]{_BEGIN}(?:(?<=[XYZ])[ -])?\d{{7}}(?:[ -]?[A-Z]|[a-z])(?![A-Za-z0-9])")
+_NIR = re.compile(rf"[12]{_BEGIN} ?\d\d ?\d\d ?(?:\d\d|2[ABab]) ?\d{{3}} ?\d{{3}} ?\d\d(?!\d)")
+_RIC = re.compile(rf"\d{_BEGIN}\d{{5}} ?(?:19|20)\d\d ?\d{{4}} ?\d{{3}}[\dXx](?![A-Za-z0-9])")
 #: As the states number their passports: letters before, in or without the digits.
 _PASSPORT = re.compile(
     rf"{_EDGE}(?:(?:[A-Z]{{1,3}}[ -]?|[A-Za-z]{{1,3}})\d{{6,9}}|[A-Za-z]\d{{3}}[A-Za-z]\d{{4}}|\d\d[A-Za-z]{{2}}\d{{5}}|\d{{8,9}})"
@@ -45,6 +49,9 @@ def hidden(text: str) -> set[int]:
     for match in _IBAN.finditer(text):
         if end := _iban_end(text, match.start(), match.end()):
             results.update(all_but_last(text, match.start(), end))
+    for match in _SMALL_IBAN.finditer(text):
+        if iban.is_valid(match[0]):
+            results.update(all_but_last(text, *match.span()))
     for pattern, module in ((_DNI, dni), (_NIE, nie), (_NIR, nir), (_RIC, ric)):
         for match in pattern.finditer(text):
             if _is_valid(module, match[0]) or label_of(text, match.start()) == "identity":

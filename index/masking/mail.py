@@ -29,7 +29,7 @@ def words(part: Callable[[Privacy], str]) -> str:
 def _signs() -> tuple[re.Pattern[str], re.Pattern[str]]:
     at, dot = words(_at), words(_dot)
     bracketed = r"[\[({{<] ?(?:{sign}|{words}) ?[\])}}>]"
-    at_sign = rf"@|%40|{bracketed.format(sign='@', words=at)}|(?<=\S ) ?(?:{at})(?= )"
+    at_sign = rf"@|%40|&#64;|&#x40;|&commat;|{bracketed.format(sign='@', words=at)}|(?<=\S ) ?(?:{at})(?= )"
     spaced_dot = rf" ?\.| \. | ?{bracketed.format(sign='[.]', words=dot)} ?| (?:{dot}) "
     domain = rf"((?:{_LABEL}(?:{spaced_dot}))+)([^\W\d_]{{2,24}}+(?![\w-])|xn--[\w-]{{2,59}}+)"
     return re.compile(at_sign, re.IGNORECASE), re.compile(rf" {{0,2}}{domain}", re.IGNORECASE)
@@ -65,6 +65,8 @@ def hidden(text: str) -> set[int]:
             continue
         end = sign.start()
         while end > after and text[end - 1] == " " and sign.start() - end < 2:
+            end -= 1
+        if end > after + 1 and text[end - 1] == '"':  # of a name in quotes, the last word is masked
             end -= 1
         start = end
         local = _LATIN if end and text[end - 1].isascii() else _ANY

@@ -47,6 +47,11 @@ class Number:
         return len(self.sizes) == 1
 
     @property
+    def spelled(self) -> bool:
+        """Whether each digit is written by itself, and they are no row of zeros and ones."""
+        return set(self.sizes) == {1} and self.signs <= {" ", "-"} and not set(self.digits) <= {"0", "1"}
+
+    @property
     def mixed(self) -> bool:
         """Whether different signs join it: 2019-05-03/4."""
         return len(self.signs - {" "}) > 1

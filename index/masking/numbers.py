@@ -15,8 +15,8 @@ from index.masking import phones
 from index.masking.number import Number
 from index.masking.sign import KEPT, MASK, all_but_last
 
-#: Digits with at most three characters between them; a point or comma with a space ends a number.
-_RUN = re.compile(r"\d(?:(?:[ ()/·_-]{1,3}|[.,])?\d)*+")
+#: Digits with at most three characters between them, and marks of bold text; a point or comma with a space ends a number.
+_RUN = re.compile(r"\d(?:(?:[ ()/·_~*-]{1,3}|\*\*[ ._-]\*\*|[.,])?\d)*+")
 _GROUP = re.compile(r"\d+")
 #: Longer numbers than these, in digits and in groups, are not personal.
 _MOST_DIGITS: Final = 20
@@ -24,7 +24,8 @@ _MOST_GROUPS: Final = 8
 _FEWEST_DIGITS: Final = 7
 _MOST_WRITTEN: Final = 40
 #: A mask of a number up to where the digits begin that it has left.
-_MASKED = re.compile(rf"{MASK}(?:[ ()./,·_-]{{0,3}}{MASK}){{3,}}[ ()./,·_-]{{0,3}}(?:\d[ ()./,·_-]{{0,3}})*\Z")
+_BETWEEN: Final = r"(?:[ ()./,·_~*-]{0,3}|\*\*[ ._-]\*\*)"
+_MASKED = re.compile(rf"{MASK}(?:{_BETWEEN}{MASK}){{3,}}{_BETWEEN}(?:\d{_BETWEEN})*\Z")
 _MONTH_DAY: Final = r"(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])"
 _RESIDENT = re.compile(rf"\d\d{_MONTH_DAY}[1-8]\d{{6}}")
 _YEAR: Final = r"(?:1[5-9]|20)\d\d"
@@ -37,6 +38,7 @@ _CURRENCY: Final = frozenset("$€£¥₩%°#№￥￦")
 _CARD = re.compile(
     r"4(?:\d{12}|\d{15}|\d{18})|(?:5[1-5]|2[2-7]|35|60|62|64|65|81|9\d)\d{14}|3[47]\d{13}|3[0689]\d{12}|(?:5[06-9]|6\d)\d{15,17}"
 )
+_USUAL_CARD: Final = 16
 _SOCIAL: Final = (3, 2, 4)
 _LICENCE: Final = (2, 2, 6, 2)
 _BARE_RESIDENT: Final = 13
@@ -115,7 +117,7 @@ def _is_card(number: Number) -> bool:
     return (
         len(number.signs) <= 1
         and number.label != "other"
-        and min(number.sizes) > 1
+        and (min(number.sizes) > 1 or (number.spelled and len(digits) == _USUAL_CARD))
         and _CARD.fullmatch(digits) is not None
         and len(set(digits)) > 1
         and bool(luhn.is_valid(digits))

@@ -24,6 +24,8 @@ _LONGEST_GROUP: Final = 5
 _LONGEST_LABELLED: Final = 8
 _SHORTEST_GROUP: Final = 2
 _LONG_MOBILE: Final = 11
+#: Ranges and products have these signs too.
+_SIGNS_OF_OTHERS: Final = frozenset("~*")
 
 
 @cache
@@ -39,9 +41,18 @@ def is_phone(number: Number) -> bool:
         return (parsed := _parsed(f"+{number.digits}", None)) is not None and phonenumbers.is_possible_number(parsed)
     if number.label == "phone" and (number.bare or max(number.sizes) <= _LONGEST_LABELLED):
         return True
-    if number.bare:
+    if number.digits.startswith("00"):
+        return _is_abroad(number)
+    if number.bare or number.spelled:
         return number.label != "other" and _is_mobile(number.digits)
-    return not number.crowded and not _has_odd_groups(number) and _is_national(number)
+    begins = number.digits.startswith("0") or not number.signs & _SIGNS_OF_OTHERS
+    return begins and not number.crowded and not _has_odd_groups(number) and _is_national(number)
+
+
+def _is_abroad(number: Number) -> bool:
+    """0082-10-1234-5678; such digits alone may be an article's number."""
+    parsed = _parsed(f"+{number.digits[2:]}", None)
+    return not number.bare and parsed is not None and phonenumbers.is_valid_number(parsed)
 
 
 def _has_odd_groups(number: Number) -> bool:

@@ -6,10 +6,18 @@ from typing import Final
 
 from index.languages.folding import INVISIBLE
 
-_INVISIBLE = re.compile(f"[{INVISIBLE}]")
+#: Also the key around a digit (1️⃣).
+_INVISIBLE = re.compile(f"[{INVISIBLE}\u20e3]")
+#: The mark of a note after a number is no digit of it.
+_NOTE = re.compile("[⁰¹²³⁴-⁹₀-₉]+")
+#: A number in Korean or Chinese words for digits: 공일공-구팔칠육-오사삼이.
+_WORDS: Final = dict(zip("공영일이삼사오육륙칠팔구〇零一二三四五六七八九", "001234566789" + "00123456789", strict=True))
+_WORD: Final = f"[{''.join(_WORDS)}]"
+SPELLED: Final = re.compile(rf"{_WORD}{{2,4}}[-‐‑‒–—―−]{_WORD}{{3,4}}[-‐‑‒–—―−]{_WORD}{{4}}")
+_DIGIT_OF: Final = str.maketrans(_WORDS)
 _MIDDLE_DOTS: Final = (0x2027, 0x2219, 0x22C5, 0x30FB, 0x318D, 0xFF65)
 _ALIKE: Final = {
-    **dict.fromkeys("‐‑‒–—―−﹣ー˗⁃", "-"),
+    **dict.fromkeys("‐‑‒–—―−﹣ー˗⁃⁻₋", "-"),
     **dict.fromkeys(map(chr, _MIDDLE_DOTS), "·"),
     **dict.fromkeys("،٬", ","),
     "٫": ".",
@@ -31,8 +39,8 @@ def _letter(char: str) -> str:
         return char
     if char in _ALIKE:
         return _ALIKE[char]
-    if char.isdecimal():
-        return str(unicodedata.decimal(char))
+    if char.isdigit():  # also ① and ¹
+        return str(unicodedata.digit(char))
     if char.isspace():
         return "\n" if char in "\u2028\u2029\u0085" else " "
     plain = unicodedata.normalize("NFKC", char)
@@ -40,6 +48,11 @@ def _letter(char: str) -> str:
 
 
 _PLAIN: Final = _Plain()
+
+
+def _without_note(match: re.Match[str]) -> str:
+    follows = match.start() > 0 and match.string[match.start() - 1].isdecimal()
+    return "^" * len(match[0]) if follows else match[0]
 
 
 def plain(text: str) -> tuple[str, list[int] | None]:
@@ -53,4 +66,6 @@ def plain(text: str) -> tuple[str, list[int] | None]:
     if _INVISIBLE.search(text):
         positions = [at for at, char in enumerate(text) if not _INVISIBLE.match(char)]
         text = "".join(text[at] for at in positions)
+    text = _NOTE.sub(_without_note, text)
+    text = SPELLED.sub(lambda number: number[0].translate(_DIGIT_OF), text)
     return text.translate(_PLAIN), positions

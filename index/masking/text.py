@@ -13,13 +13,17 @@ from typing import Final
 
 from index.masking import identity, mail, numbers
 from index.masking.labels import REACH
-from index.masking.plain import plain
+from index.masking.plain import SPELLED, plain
 from index.masking.sign import MASK, all_but_last
 
 #: A number as its mask leaves it: up to the last four letters and digits.
 _MASKED_NUMBER = re.compile(rf"{MASK}[{MASK} ./-]*(?:[A-Za-z0-9][ ./-]?){{0,3}}[A-Za-z0-9]")
 _FEWEST_DIGITS: Final = 5
-_ANYTHING = re.compile(r"\d|[@＠﹫]|%40")
+#: Digits in circles, brackets and above the line are none of `\d`.
+_OTHER_DIGITS: Final = "".join(
+    char for char in map(chr, range(0x80, 0x2800)) if char.isdigit() and not char.isdecimal()
+)
+_ANYTHING = re.compile(rf"[\d@＠﹫{_OTHER_DIGITS}]|%40")
 
 
 def mask(text: str, before: str = "", known: Collection[str] = ()) -> str:
@@ -38,7 +42,7 @@ def _alone(text: str) -> str:
 
 
 def _masked(text: str, before: str, known: Collection[str]) -> str:
-    if not _ANYTHING.search(text) and not mail.spelled_out(text):
+    if not _ANYTHING.search(text) and not SPELLED.search(text) and not mail.spelled_out(text):
         return text
     before = before[-REACH:]
     whole, positions = plain(before + text)

@@ -19,12 +19,14 @@ JOINTS = (" ", ", ", ". ", "\n", " [1]. ", "。", " 2020 ", " - ")
 texts = st.lists(st.tuples(st.sampled_from(TEXTS), st.sampled_from(JOINTS)), max_size=4).map(
     lambda parts: "".join(text + joint for text, joint in parts)
 )
-noise = st.text(alphabet="0123456789-+() .,/@ab가é·MX∗０－＠", max_size=40)
+noise = st.text(alphabet='0123456789-+() .,/@ab가é·MX∗０－＠~*①¹공일"', max_size=40)
 
 
 @pytest.mark.parametrize("form", FORMS, ids=TEXTS)
 def test_form_is_masked_or_left_alone(form: dict[str, str]) -> None:
-    assert mask(form["text"]) == form.get("shown", form["text"]).replace("*", MASK)
+    text = form["text"]
+    shown = zip(form.get("shown", text), text, strict=True)
+    assert mask(text) == "".join(MASK if new == "*" != old else new for new, old in shown)
 
 
 def test_the_table_has_enough_of_both() -> None:
@@ -87,6 +89,14 @@ def test_ordinary_words_do_not_wait() -> None:
         " at a dot ",
         "(at)",
         "M1",
+        "1~",
+        "1**-**",
+        "010*",
+        "①",
+        "¹",
+        "공일공-",
+        "fr7",
+        '"@',
         "FR76 ",
         "+1 (",
         "0",
