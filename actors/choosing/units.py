@@ -4,7 +4,10 @@ A unit is the smallest such stretch that says something by itself.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import msgspec
 
 from actors.evidence.section import introductions
 from bus.wire.messages import Passage
@@ -45,11 +48,16 @@ def units_of(passages: Sequence[Passage]) -> list[Unit]:
     """The units of all passages, in reading order; headings and table headers are none."""
     found: list[Unit] = []
     for at, passage in enumerate(passages):
-        found += _cut(at, passage, len(found))
+        # Without what differs from question to question, so that a passage is cut once.
+        own = msgspec.structs.replace(passage, score=0.0, coverage=None, cosine=None, rerank_score=None)
+        count = len(found)
+        found += [replace(unit, passage=at, order=count + n, last=count + n) for n, unit in enumerate(_cut(own))]
     return found
 
 
-def _cut(at: int, passage: Passage, count: int) -> list[Unit]:
+@lru_cache(maxsize=1024)
+def _cut(passage: Passage) -> list[Unit]:
+    """The units of one passage, counted from 0."""
     found: list[Unit] = []
     told = introductions(passage)
     offset = passage.char_start
@@ -69,7 +77,7 @@ def _cut(at: int, passage: Passage, count: int) -> list[Unit]:
         inside = intro is not None and start <= intro[0] < end
         found.append(
             Unit(
-                passage=at,
+                passage=0,
                 start=start,
                 end=end,
                 kind=group[0].kind,
@@ -80,8 +88,8 @@ def _cut(at: int, passage: Passage, count: int) -> list[Unit]:
                 first=first,
                 sentences=tuple((unit.start, unit.end) for unit in group),
                 weight=weigh(text),
-                order=count + len(found),
-                last=count + len(found),
+                order=len(found),
+                last=len(found),
             )
         )
         first = False

@@ -11,7 +11,7 @@ from index.embedders.reranker import Reranker
 from index.model import Hit, ScoreType, all_headings, indexed_text, own_headings
 from index.search.fusion import Covers, mean_of_shares
 from index.text.codes import with_codes
-from index.text.coverage import cover, sets_of
+from index.text.coverage import GramSet, cover, sets_of
 from index.text.duplicates import SKETCH_WIDTH, groups
 from index.text.ngrams import encode_all
 
@@ -54,17 +54,27 @@ def reranked(reranker: Reranker, query: str, hits: list[Hit]) -> list[Hit]:
     return [hit for _, hit in sorted(zip(scores, scored, strict=True), key=lambda pair: -pair[0])]
 
 
+#: The n-grams of headings, which come again from question to question; emptied when there are too many.
+_HEADINGS: dict[str, GramSet] = {}
+MOST_HEADINGS = 20_000
+
+
 def _covers(candidates: Sequence[Candidate], askings: Sequence[str], topic: str, seen: Visible) -> dict[Key, Covers]:
     if not candidates:
         return {}
     own = [own_headings(one.passage) for one in candidates]
     headings = [*(all_headings(one.passage, below) for one, below in zip(candidates, own, strict=True)), *own]
-    distinct = list(dict.fromkeys(headings))
-    texts = [*map(with_codes, askings), *map(with_codes, distinct), with_codes(topic)]
+    by_heading = {text: known for text in dict.fromkeys(headings) if (known := _HEADINGS.get(text)) is not None}
+    new = [text for text in dict.fromkeys(headings) if text not in by_heading]
+    texts = [*map(with_codes, askings), *map(with_codes, new), with_codes(topic)]
     # Hashed together, which takes a tenth of the time that one after the other takes.
     sets, wanted_phrases = sets_of(encode_all(texts), len(askings))
     about, wanted = sets.pop() if topic else None, sets[: len(askings)]
-    by_heading = dict(zip(distinct, sets[len(askings) : len(askings) + len(distinct)], strict=True))
+    read = dict(zip(new, sets[len(askings) : len(askings) + len(new)], strict=True))
+    if len(_HEADINGS) + len(read) > MOST_HEADINGS:
+        _HEADINGS.clear()
+    _HEADINGS.update(read)
+    by_heading |= read
     texts_held = [one.grams for one in candidates]
     beside = [*(one.lead for one in candidates), *(by_heading[text] for text in headings)]
     phrases = [one.phrases for one in candidates]
