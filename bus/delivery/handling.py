@@ -25,6 +25,7 @@ from bus.delivery.execution import Services, check_bound, execute, outputs_of
 from bus.delivery.graph import Graph
 from bus.delivery.joins import joined
 from bus.delivery.limit import Limit
+from bus.delivery.memory import Ended, Events, RunMemory
 from bus.journal.access import Groups, access_in, access_key
 from bus.journal.canary import check_canary
 from bus.journal.deadlines import deadline_of
@@ -44,6 +45,7 @@ from bus.journal.records import (
 from bus.powers.asking import Answer, AskClient
 from bus.powers.events import Done, Emitter, Error, Superseded
 from bus.powers.searching import SearchClient
+from bus.runs.story import RunStory
 from bus.transport.connection import Inbox
 from bus.transport.envelope import Place, set_aside
 from bus.transport.settings import BusSettings
@@ -117,6 +119,7 @@ class Delivery:
     before: dict[str, Record] = field(default_factory=dict)
     made: dict[Key, Written] = field(default_factory=dict)
     failed: Step | None = None
+    memory: RunMemory | None = None
     task: asyncio.Task[None] = field(init=False)
 
     @property
@@ -158,6 +161,9 @@ class Handling:
         self._ungranted = ungranted
         over_bus = AskClient(client, inbox)
         self._ask = answer(over_bus) if answer else over_bus
+        #: The runs that this process has seen from their question to their end.
+        self.stories: Ended[RunStory] = Ended()
+        self._events: Ended[Events] = Ended()
         self._over: OrderedDict[str, float | None] = OrderedDict()  # when an end was heard of; None once it is stored
         self.intake = Admission(Limit(slack=SLACK, least=8, first=16, probes=False), brief=False)
 
@@ -263,6 +269,9 @@ class Handling:
             return
         access = access_in(known)
         delivery.groups = self._ungranted if access is None else access.groups
+        delivery.memory = RunMemory(
+            Events(self.journal), delivery.place.time, delivery.raw.headers or {}, messages=[question]
+        )
         await self._go_on(delivery, first)
 
     async def _in_time(self, delivery: Delivery) -> bool:
@@ -314,12 +323,13 @@ class Handling:
 
     async def _execute(self, delivery: Delivery, step: Step) -> tuple[tuple[Message, ...], Stage]:
         """The outputs of the step's actor, and how they were made."""
-        actor = step.actor
+        actor, memory = step.actor, delivery.memory
+        events = memory.events if memory else self._events.take(step.key.run_id) or Events(self.journal)
         result, stage = await execute(
             actor,
             step.taken,
             step.key,
-            Services(self._ask, SearchClient(self.client, delivery.deadline), self.journal),
+            Services(self._ask, SearchClient(self.client, delivery.deadline), events),
             deadline=delivery.deadline,
             attempt=step.attempt,
             groups=delivery.groups,
@@ -377,12 +387,25 @@ class Handling:
         written = []
         for n, output in enumerate(outputs):
             key = key_of(type(output), run_id, lane_of(output))
+            self._remember(delivery, Record(key, 0, time.time(), b"", headers), output, stage if n == 0 else None)
             sequence = await self.journal.write(key, output, stage=stage if n == 0 else None, headers=headers)
             if sequence is not None:
                 written.append(Written(key, sequence, output))
             else:
+                self.stories.take(run_id)
                 written += [_again(record, 2) for record in await self.journal.latest([key.subject])]
         return written
+
+    def _remember(self, delivery: Delivery, record: Record, output: Message, stage: Stage | None) -> None:
+        """Keep what is written, before the news of it; a run that another process began is read back."""
+        memory, run_id = delivery.memory, record.key.run_id
+        if memory is None:
+            return
+        memory.add(record, output, stage)
+        if isinstance(output, RunFinished):
+            self._events.add(run_id, memory.events)
+            if delivery.attempt == 1:
+                self.stories.add(run_id, memory.story(run_id, output, record.time))
 
     async def _keep_aside(self, delivery: Delivery, poison: Poison) -> None:
         """Leave the message in the journal as it is and end its run with an error instead of silence."""

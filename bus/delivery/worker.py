@@ -28,6 +28,7 @@ from bus.delivery.unheard import look
 from bus.journal.access import Groups
 from bus.journal.journal import Journal
 from bus.powers.events import Superseded
+from bus.runs.story import RunStory
 from bus.transport.connection import Inbox, connect, forget_unsent, keep_trying
 from bus.transport.envelope import place_of, set_aside
 from bus.transport.restoring import Restorer
@@ -133,6 +134,10 @@ class Worker:
     @property
     def journal(self) -> Journal:
         return self._handling.journal
+
+    def story(self, run_id: str) -> RunStory | None:
+        """A run that has just ended here, once; None for others."""
+        return self._handling.stories.take(run_id)
 
     @property
     def durables(self) -> tuple[str, ...]:

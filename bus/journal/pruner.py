@@ -37,6 +37,8 @@ STEP, PAUSE_S = 20, 0.02
 PATIENCE = 20
 #: How often runs that are too old are looked for, and what was left without an end.
 OLD_EVERY_S, SWEEP_EVERY_S = 60.0, 3600.0
+#: How fast the journal may grow, in bytes a second, and how often its size is looked at where there is much room.
+FASTEST, LOOK_EVERY_S = 20_000_000, 5.0
 #: How many periods a pruner is silent until another takes over.
 SILENT_PERIODS = 6
 
@@ -86,6 +88,7 @@ class Pruner:
         self._other_at = float("-inf")
         self._full_until = 0.0
         self._old, self._sweep, self._say_full = _Clock(), _Clock(), _Clock()
+        self._look_at = _Clock()
         self._lost_bytes = 0  # as the last sweep knew it
 
     @property
@@ -117,8 +120,11 @@ class Pruner:
             for line in await sweep(self.journal, self.settings.deadline_s, damaged=lost != self._lost_bytes):
                 log.warning("%s", line)
             self._lost_bytes = lost
+        if not self._look_at.take(0.0):
+            return
         usage = await self._look()
         target = int(usage.limit_bytes * self.settings.runs_prune_from)
+        self._look_at.due = time.monotonic() + min((target - usage.size_bytes) / FASTEST, LOOK_EVERY_S)
         if usage.limit_bytes and usage.size_bytes > target and time.monotonic() >= self._full_until:
             await self._prune(Rule(keep_bytes=target))
         if self._old.take(OLD_EVERY_S):

@@ -56,7 +56,7 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors"
         closers = [actor.name for actor in graph.actors if actor.takes is RunFinished]
         pruner = Pruner(worker.client, worker.journal, settings.bus, closers)
         await pruner.start()
-        counter = RunCounter(worker.client, worker.journal, lambda: pruner.working)
+        counter = RunCounter(worker.client, worker.journal, lambda: pruner.working, worker.story)
         await counter.start()
         watches = [worker.watch, janitor.watch, pruner.watch, counter.watch]
         if (exporter := await _exporter(settings, worker)) is not None:

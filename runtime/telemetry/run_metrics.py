@@ -101,14 +101,21 @@ class RunMetrics:
 
 
 class RunCounter:
-    """Counts while `working` returns true."""
+    """Counts while `working` returns true. `story`: a run that ended in this process; the others are read from the journal."""
 
-    def __init__(self, client: Client, journal: Journal, working: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        client: Client,
+        journal: Journal,
+        working: Callable[[], bool],
+        story: Callable[[str], RunStory | None] = lambda run_id: None,
+    ) -> None:
         self.metrics = RunMetrics()
         self.watch = Watch()
         self._client = client
         self._journal = journal
         self._working = working
+        self._story = story
 
     async def start(self) -> None:
         await answer_text(self._client, SUBJECT, self.metrics.text, only=self._working)
@@ -126,4 +133,4 @@ class RunCounter:
                 set_aside("subject", stored.subject, error)
                 continue
             if self._working() and not is_canary(run_id):
-                self.metrics.count(story_of(await self._journal.run(run_id)))
+                self.metrics.count(self._story(run_id) or story_of(await self._journal.run(run_id)))
