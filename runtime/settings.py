@@ -83,15 +83,16 @@ class IndexSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         return self.url or self.dir
 
 
+#: The most actors processes that are started without being asked for.
+MOST_ACTORS = 4
+
+
 class ActorsSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`[actors]`: the processes that run the stages."""
 
-    processes: Annotated[int, Meta(ge=1, le=64)] = 1  #: how many share the questions
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The name of each process in logs and health checks."""
-        return ("actors",) if self.processes == 1 else tuple(f"actors-{n}" for n in range(1, self.processes + 1))
+    processes: Annotated[int, Meta(ge=0, le=64)] = (
+        0  #: how many share the questions; 0: without a model, one for two cores
+    )
 
 
 class VerifierSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -157,6 +158,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     profiles: str = ""  #: folder of your own profiles
     state: str = "~/.local/state/groundwire"  #: journals, logs and locks; under XDG_STATE_HOME if set
     log: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = "WARNING"  #: log level of the processes
+
+    @property
+    def actor_names(self) -> tuple[str, ...]:
+        """The name of each actors process in logs and health checks. With a model, the model is what questions wait for."""
+        alone = self.inference.engine != InferenceSettings().engine
+        count = self.actors.processes or (1 if alone else min(max((os.cpu_count() or 1) // 2, 1), MOST_ACTORS))
+        return ("actors", *(f"actors-{n}" for n in range(2, count + 1)))
 
 
 def config_file(named: Path | None, environ: Mapping[str, str] = os.environ) -> Path | None:

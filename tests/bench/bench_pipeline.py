@@ -1,6 +1,6 @@
 """Questions per second and time per question: the whole stack with a scripted engine and no index.
 
-    uv run python -m tests.bench.bench_pipeline [--questions 600] [--at-once 16] [--processes "*; *"]
+    uv run python -m tests.bench.bench_pipeline [--questions 600] [--at-once 16] [--processes 2]
 
 Every stage's message is synced to disk (`sync_interval: always`). Questions go over HTTP through the edge, and each answer has
 60 tokens. The same run lets raw nats-py do as many publishes and acknowledged pulls as the pipeline does, and prints the ratio.
@@ -100,7 +100,7 @@ async def raw(bus: BusSettings, publishes: int, at_once: int) -> float:
     return took
 
 
-async def main(questions: int, at_once: int, processes: str) -> dict[str, float]:
+async def main(questions: int, at_once: int, processes: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(
             inference=InferenceSettings(engine="scripted", cache_entries=0),
@@ -150,7 +150,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--questions", type=int, default=600)
     parser.add_argument("--at-once", type=int, default=16)
-    parser.add_argument("--processes", default="", help="same form as the setting actors.processes")
+    parser.add_argument("--processes", type=int, default=0, help="of actors")
     parser.add_argument("--json", metavar="FILE", help="write the figures here")
     arguments = parser.parse_args()
     found = asyncio.run(main(arguments.questions, arguments.at_once, arguments.processes))

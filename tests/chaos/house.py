@@ -9,7 +9,6 @@ from pathlib import Path
 
 import psutil
 
-from actors.pipeline import ACTORS
 from bus.transport.settings import BusSettings
 from index.build.ingest import bring_in
 from runtime.processes.nats_server import free_port
@@ -18,12 +17,8 @@ from runtime.settings import ActorsSettings, EdgeSettings, IndexSettings, Infere
 
 OTHERS = ("nats", "inference", "search", "edge")
 
-#: The actors in four processes, split at the four hand-overs of a run: question, reading, answer, end.
-READ = ("open_lanes", "retrieve", "judge_relevance", "judge_sufficiency", "select_evidence")
-ANSWERED = ("guard_language", "verify_answer", *(a.name for a in ACTORS if a.priority == "answer"))
-ENDED = ("settle_answer", "stream_answer", "stream_references")
-IN_FOUR = "; ".join(",".join(group) for group in (READ, ANSWERED, ENDED))
-EACH_ALONE = "; ".join(a.name for a in ACTORS)
+#: How many processes of actors.
+FOUR = 4
 
 PAGES = {
     "refunds": "Refunds are paid within 14 days. The buyer must return the goods unused. Shipping costs 3,000 won.",
@@ -69,7 +64,7 @@ def disk(folder: Path, size_bytes: int = DISK) -> Iterator[bool]:
 
 
 @contextlib.asynccontextmanager
-async def stack(index: Path, state: Path, processes: str, bus: BusSettings = BusSettings()) -> AsyncIterator[Stack]:  # noqa: B008 (frozen)
+async def stack(index: Path, state: Path, processes: int, bus: BusSettings = BusSettings()) -> AsyncIterator[Stack]:  # noqa: B008 (frozen)
     """A stack that is ready; nothing of it is left at the end."""
     settings = Settings(
         bus=bus,

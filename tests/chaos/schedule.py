@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from actors.pipeline import ACTORS
+from bus.wire.messages import QuestionAsked, RunFinished
 from tests.chaos.house import OTHERS
 
 #: Seconds from one fault to the next: some overlap, and some leave time to recover.
 GAPS_S = (0.3, 1.5, 2.5, 4.0)
 #: Events after a hang, so that nothing else can explain the state of readiness.
 QUIET_S = 4.0
+DURABLES = tuple(actor.name for actor in ACTORS if actor.takes in (QuestionAsked, RunFinished))
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ def deck(chance: random.Random, actors: Sequence[str]) -> list[Fault]:
     drawn += [Fault(0, "stop", some(processes, 2), chance.uniform(0.5, 3.0)) for _ in range(3)]
     drawn += [Fault(0, "hang", (chance.choice(["search", "inference", actors[0]]),), 7.0)]
     drawn += [Fault(0, "messages", (user,), 0.0, chance.getrandbits(32)) for user in ("operator", "integration") * 2]
-    drawn += [Fault(0, "consumers", some([actor.name for actor in ACTORS], 3)) for _ in range(2)]
+    drawn += [Fault(0, "consumers", some(DURABLES, 2)) for _ in range(2)]
     drawn += [Fault(0, chance.choice(["events deleted", "events purged"]))]
     drawn += [Fault(0, "index away", (), chance.uniform(0.5, 3.0)), Fault(0, "index damaged", (), 3.0)]
     drawn += [Fault(0, "new snapshot"), Fault(0, "disk full", (), chance.uniform(1.0, 3.0))]

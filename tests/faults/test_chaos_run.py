@@ -35,7 +35,7 @@ from runtime.processes.supervisor import Stack
 from runtime.replay.replayer import replay
 from tests.chaos.client import DONE, Asked, Client, session
 from tests.chaos.faults import Faults
-from tests.chaos.house import EACH_ALONE, IN_FOUR, build, disk, stack
+from tests.chaos.house import FOUR, build, disk, stack
 from tests.chaos.load import Load
 from tests.chaos.schedule import Fault, schedule
 from tests.chaos.truth import Readiness, Witness
@@ -81,15 +81,6 @@ async def test_a_found_seed(tmp_path: Path, seed: int) -> None:
     await chaos(tmp_path, seed, FOUND[seed])
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(1800)
-async def test_every_actor_alone_may_be_killed(tmp_path: Path) -> None:
-    def each(seed: int, seconds: float, actors: Sequence[str]) -> list[Fault]:
-        return [Fault(1.0 + 2.5 * number, "kill", (name,)) for number, name in enumerate(actors)]
-
-    await chaos(tmp_path, SEED, SECONDS, EACH_ALONE, each)
-
-
 @dataclass
 class Chaos:
     """One chaos run that is over."""
@@ -109,7 +100,7 @@ async def chaos(
     folder: Path,
     seed: int,
     seconds: float,
-    processes: str = IN_FOUR,
+    processes: int = FOUR,
     plan: Callable[[int, float, Sequence[str]], list[Fault]] = schedule,
 ) -> None:
     """Run it and check all; prints the seed and the schedule on failure."""

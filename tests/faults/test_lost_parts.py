@@ -4,13 +4,15 @@ import asyncio
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bus.runs.runs import Runs
 from bus.transport import restoring
-from bus.wire.messages import QuestionAsked
-from bus.wire.subjects import EVENTS, RUNS
+from bus.wire.errors import Unavailable
+from bus.wire.messages import Message, QuestionAsked
+from bus.wire.subjects import EVENTS, RUNS, Key
 from runtime.engines.extractive.engine import ExtractiveEngine
 from tests.bus.wires import Server
 from tests.polling import until
@@ -120,3 +122,28 @@ async def test_empty_server_is_filled_again(run: Whole, server: Server, tmp_path
     assert {*run.worker.durables} <= await consumers(run)
     events, _ = await run.ask(QUESTION)
     assert events[-1] == {"type": "DONE"}
+
+
+@pytest.mark.parametrize("last", [
+    "question_ready", "sub_query_planned", "passages_ready", "answer_requested", "answer_verified", "answer_settled",
+])  # fmt: skip
+async def test_run_continues_after_each_record(run: Whole, monkeypatch: pytest.MonkeyPatch, last: str) -> None:
+    """The process dies behind one of its records: nothing before it is done again, and the answer is the same."""
+    _, whole_run = await run.ask(QUESTION)
+    journal, died = run.worker.journal, asyncio.Event()
+    write = journal.write
+
+    async def dies(key: Key, message: Message, **more: Any) -> int | None:
+        sequence = await write(key, message, **more)
+        if key.type == last and not died.is_set():
+            died.set()
+            raise Unavailable("died")
+        return sequence
+
+    monkeypatch.setattr(journal, "write", dies)
+    lines, record = await run.ask(QUESTION)
+    assert died.is_set()
+    assert (record.outcome, record.answer) == ("answered", whole_run.answer)
+    assert [line["type"] for line in lines].count("DONE") == 1
+    assert [stage.stage for stage in record.stages] == [stage.stage for stage in whole_run.stages]
+    assert [stage.attempt for stage in record.stages].count(2) == 1, "only the stage behind the record begins again"

@@ -1,0 +1,72 @@
+"""What a process still knows of the runs that ended in it, so that neither their events nor their records are read back."""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from bus.journal.journal import EventFrame, Journal
+from bus.journal.records import Record, Stage
+from bus.runs.story import RunStory, StageRun
+from bus.wire.messages import Message, RunFinished
+
+#: How many ended runs are remembered; the oldest are forgotten first.
+MOST = 512
+
+
+@dataclass(slots=True)
+class Events:
+    """The events of one run, in the journal. The last frame is not read back if it was written here."""
+
+    journal: Journal
+    last: EventFrame | None = None
+
+    async def last_frame(self, run_id: str) -> EventFrame | None:
+        return self.last or await self.journal.last_frame(run_id)
+
+    async def frames(self, run_id: str) -> list[EventFrame]:
+        return await self.journal.frames(run_id)
+
+    async def add_frame(self, run_id: str, data: bytes, headers: Mapping[str, str]) -> int | None:
+        sequence = await self.journal.add_frame(run_id, data, headers)
+        # Without a sequence, another writer came first.
+        self.last = None if sequence is None else EventFrame(run_id, sequence, data, headers, fenced=True)
+        return sequence
+
+    async def add_aside(self, run_id: str, data: bytes) -> None:
+        await self.journal.add_aside(run_id, data)
+
+
+@dataclass(slots=True)
+class RunMemory:
+    """A run under way in this process, from its question on."""
+
+    events: Events
+    asked_at: float = 0.0
+    headers: Mapping[str, str] = field(default_factory=dict)
+    messages: list[Message] = field(default_factory=list)
+    stages: list[StageRun] = field(default_factory=list)
+
+    def add(self, record: Record, message: Message, stage: Stage | None) -> None:
+        self.messages.append(message)
+        if stage is not None:
+            self.stages.append(StageRun(record, stage))
+
+    def story(self, run_id: str, end: RunFinished, finished_at: float) -> RunStory:
+        """As `story_of` its records."""
+        messages, stages = tuple(self.messages), tuple(self.stages)
+        return RunStory(run_id, self.asked_at, self.headers, messages, stages, finished_at, end.settled)
+
+
+class Ended[T]:
+    """Something of each run that ended here, until it is taken."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, T] = OrderedDict()
+
+    def add(self, run_id: str, kept: T) -> None:
+        self._kept[run_id] = kept
+        if len(self._kept) > MOST:
+            self._kept.popitem(last=False)
+
+    def take(self, run_id: str) -> T | None:
+        return self._kept.pop(run_id, None)
