@@ -2,19 +2,17 @@
 
 import re
 import unicodedata
+from functools import cache
 from typing import Final
 
+from index.languages import LANGUAGES, of
 from index.languages.folding import INVISIBLE
+from index.languages.tables.numbers import phrases_in
 
 #: Also the key around a digit (1️⃣).
 _INVISIBLE = re.compile(f"[{INVISIBLE}\u20e3]")
 #: The mark of a note after a number is no digit of it.
 _NOTE = re.compile("[⁰¹²³⁴-⁹₀-₉]+")
-#: A number in Korean or Chinese words for digits: 공일공-구팔칠육-오사삼이.
-_WORDS: Final = dict(zip("공영일이삼사오육륙칠팔구〇零一二三四五六七八九", "001234566789" + "00123456789", strict=True))
-_WORD: Final = f"[{''.join(_WORDS)}]"
-SPELLED: Final = re.compile(rf"{_WORD}{{2,4}}[-‐‑‒–—―−]{_WORD}{{3,4}}[-‐‑‒–—―−]{_WORD}{{4}}")
-_DIGIT_OF: Final = str.maketrans(_WORDS)
 _MIDDLE_DOTS: Final = (0x2027, 0x2219, 0x22C5, 0x30FB, 0x318D, 0xFF65)
 _ALIKE: Final = {
     **dict.fromkeys("‐‑‒–—―−﹣ー˗⁃⁻₋", "-"),
@@ -24,6 +22,20 @@ _ALIKE: Final = {
     **dict.fromkeys("⁄∕", "/"),
     **{char: char for char in "，。！？；：、"},  # they part words as a space does, so they stay
 }
+
+
+@cache
+def _read_out() -> tuple[re.Pattern[str], dict[int, int]]:
+    """Three groups of letters for digits with hyphens between, and the digit of each letter."""
+    written = [phrases_in(of(language).privacy.digits) for language in LANGUAGES]
+    digits = {ord(letter): ord(str(n)) for words in written for n, word in enumerate(words) for letter in word}
+    letter, dash = f"[{''.join(map(chr, digits))}]", "[-‐‑‒–—―−]"
+    return re.compile(rf"{letter}{{2,4}}{dash}{letter}{{3,4}}{dash}{letter}{{4}}"), digits
+
+
+def read_out(text: str) -> bool:
+    """Whether a number in `text` is written in letters for its digits."""
+    return _read_out()[0].search(text) is not None
 
 
 class _Plain(dict[int, str]):
@@ -67,5 +79,6 @@ def plain(text: str) -> tuple[str, list[int] | None]:
         positions = [at for at, char in enumerate(text) if not _INVISIBLE.match(char)]
         text = "".join(text[at] for at in positions)
     text = _NOTE.sub(_without_note, text)
-    text = SPELLED.sub(lambda number: number[0].translate(_DIGIT_OF), text)
+    pattern, digits = _read_out()
+    text = pattern.sub(lambda number: number[0].translate(digits), text)
     return text.translate(_PLAIN), positions

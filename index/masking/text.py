@@ -13,7 +13,7 @@ from typing import Final
 
 from index.masking import identity, mail, numbers
 from index.masking.labels import REACH
-from index.masking.plain import SPELLED, plain
+from index.masking.plain import plain, read_out
 from index.masking.sign import MASK, all_but_last
 
 #: A number as its mask leaves it: up to the last four letters and digits.
@@ -42,7 +42,7 @@ def _alone(text: str) -> str:
 
 
 def _masked(text: str, before: str, known: Collection[str]) -> str:
-    if not _ANYTHING.search(text) and not SPELLED.search(text) and not mail.spelled_out(text):
+    if not _ANYTHING.search(text) and not read_out(text) and not mail.spelled_out(text):
         return text
     before = before[-REACH:]
     whole, positions = plain(before + text)

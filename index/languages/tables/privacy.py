@@ -27,4 +27,5 @@ class Privacy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     ]  # ISO 3166 codes of the regions with phone numbers that are known without a label
     at: Phrases  # how a mail address is spelled out: kim (at) example (dot) com
     dot: Phrases
+    digits: Phrases = ""  # the letters for 0 to 9 in a number that is read out: 공일공-구팔칠육-오사삼이
     labels: Labels
