@@ -69,17 +69,17 @@ DAYS = {
 
 
 async def test_token_release_withdraws_each_lie(tmp_path: Path) -> None:
-    said = ""
+    reply = ""
 
     def script(request: Request) -> str | list[str]:
-        return said if isinstance(request.variables, contracts.AnswerSimple) else default_script(request)
+        return reply if isinstance(request.variables, contracts.AnswerSimple) else default_script(request)
 
     async with stack(tmp_path, ScriptedEngine(script)) as running:
         for language, (sentence, true, *lies) in DAYS.items():
             context = Context(content=sentence.format(true), metadata=ContextMetadata(source_id="refunds"))
             for amount in (true, *lies):
-                said = f"{sentence.format(amount)[:-1]} [1]{sentence[-1]}"
-                told = await running.ask(
+                reply = f"{sentence.format(amount)[:-1]} [1]{sentence[-1]}"
+                result = await running.ask(
                     QuestionAsked(
                         question=sentence.format("?"),
                         language=language,
@@ -89,7 +89,7 @@ async def test_token_release_withdraws_each_lie(tmp_path: Path) -> None:
                     )
                 )
                 shown = "answered" if amount == true else "refused"
-                assert (told.record.outcome, "error" in told.types) == (shown, amount != true), said
+                assert (result.record.outcome, "error" in result.types) == (shown, amount != true), reply
 
 
 @pytest.mark.parametrize("release", ["sentence", "draft", "token"])
