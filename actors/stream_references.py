@@ -20,7 +20,8 @@ async def stream_references(message: RunFinished, emit: Emit) -> None:
 def closing(settled: Settled, *, ended: bool) -> list[Event]:
     """The events still to send when a run is over; `ended`: its tokens are complete."""
     if settled.outcome in ("failed", "cancelled"):
-        return [Error(code=code_of(settled), content=words_of(settled)), Done()]
+        error = Error(code=code_of(settled), content=words_of(settled), retry_after_s=settled.retry_after_s)
+        return [error, Done()]
     events: list[Event] = [] if ended else [TokensEnd()]
     if settled.outcome == "answered" and settled.references:
         events.append(References(items=settled.references))

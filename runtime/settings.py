@@ -52,6 +52,11 @@ class InferenceSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     cache_entries: Annotated[int, Meta(ge=0)] = 300  #: replies cached
     cache_s: Annotated[float, Meta(ge=0)] = 3600.0  #: how long a reply stays cached
 
+    @property
+    def batch(self) -> int:
+        """How many requests the engine answers together, as far as that is known."""
+        return self.max_rows if self.engine == "mlx" else 1
+
 
 class IndexSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`[index]`: the index to search."""

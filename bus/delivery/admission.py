@@ -1,12 +1,11 @@
-"""Admission: which questions begin now, which wait, and which are refused at once.
+"""Admission: which questions begin now, which wait, and which are refused.
 
-A question is admitted when the measured rate promises an answer within its deadline. Few are under way at once (`Limit`); the
-others wait: interactive questions before batch ones, each key in its turn. An interactive question is also refused when the queue
-is old and waiting in it would cost more than a share of the answer's own time. So under a flood the admitted questions are answered
-about as fast as ever, and the others are refused at once. A refused question is never written to the journal.
+A question waits as long as it can still be answered before its deadline, and is refused as soon as the measured rate rules that
+out; without a measured rate, only when it is too late. Few runs are under way at once (`Limit`). Interactive questions begin before
+batch ones, keys take turns, and within a key the question that must begin first does. A refused question is never written to the
+journal by an edge.
 
-Each process sees the runs that it let in itself. With several edges over one bus each measures how long its own take, so each takes
-less when the others take more.
+The edge admits what arrives by HTTP, an actors process what was published on NATS; each counts what the others admitted.
 """
 
 import asyncio
@@ -15,108 +14,113 @@ import contextlib
 import itertools
 import math
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 
 from bus.delivery.limit import Limit
+from bus.wire.messages import QuestionAsked
 from prompts.vocabulary import URGENCIES, Urgency
 
-#: The share of an answer's time that an interactive question may wait in an old queue.
-STANDING = 0.25
-#: A queue is old when questions have had to wait for longer than this, without as long a break; in a newer one so long a wait is
-#: allowed, or one answer's time if that is more.
-BURST_S = 1.0
-#: Until a rate has been measured, so many interactive questions may wait.
-UNMEASURED = 64
+#: How long an interactive question without a deadline of its own may wait.
+PATIENCE_S = 10.0
+#: How often the queue is looked through, and how long a question has waited before its client gets its position.
+LOOK_S = 1.0
+#: A waiting question is refused when its wait is expected to be this many times too long: the rate varies.
+MARGIN = 1.2
 #: The longest `Retry-After`.
 LONGEST_S = 120.0
 #: How long after its deadline a run may still end by itself.
 GRACE_S = 3.0
 
+#: Receives the position of a waiting question; 1 begins next.
+type Position = Callable[[int], Awaitable[None]]
+
 
 class Overloaded(Exception):
-    """More questions than can be done. `retry_after_s`: when there will be room, if everybody keeps to theirs."""
+    """A question that cannot be answered before its deadline. `retry_after_s`: when there will be room, a whole number."""
 
     def __init__(self, retry_after_s: float) -> None:
-        self.retry_after_s = retry_after_s
-        again_s = math.ceil(retry_after_s)
-        super().__init__(f"more is being asked than can be done in time; ask again in {again_s} s")
+        self.retry_after_s = max(1, math.ceil(retry_after_s))
+        super().__init__(f"more is being asked than can be done in time; ask again in {self.retry_after_s} s")
 
 
-@dataclass(order=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Waiting:
-    """A question in the queue, in the order of it. `turn` is the place of its key's turn, `latest` when it must begin."""
+    """A question in the queue. It waits until `until` at the longest, and must be answered by `by`."""
 
-    rank: int
-    turn: int
-    latest: float
-    number: int
-    run_id: str = field(compare=False)
-    urgency: Urgency = field(compare=False)
-    over_by: float = field(compare=False)
-    admitted: "asyncio.Future[None]" = field(compare=False)
+    run_id: str
+    urgency: Urgency
+    key: str
+    came: float
+    until: float
+    by: float
+    position: Position | None
+    admitted: "asyncio.Future[None]"
 
 
 @dataclass(slots=True)
 class Counts:
-    """What was decided so far, by urgency."""
+    """The decisions so far, by urgency."""
 
     admitted: dict[Urgency, int] = field(default_factory=lambda: dict.fromkeys(URGENCIES, 0))
     refused: dict[Urgency, int] = field(default_factory=lambda: dict.fromkeys(URGENCIES, 0))
 
 
 class Admission:
-    """The door of one process. `brief`: whether interactive questions may not wait in an old queue."""
+    """The queue of one process."""
 
-    def __init__(
-        self, limit: Limit | None = None, *, brief: bool = True, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, limit: Limit | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.limit = limit or Limit()
         self.counts = Counts()
-        self._brief = brief
         self._clock = clock
-        self._queue: list[Waiting] = []
-        self._numbers = itertools.count()
-        self._turns: dict[tuple[int, str], int] = {}  # the last turn that a key has taken
-        self._turn = [0 for _ in URGENCIES]  # the turn that was last served
-        self._pressed_since = self._pressed_at = -math.inf
+        # By urgency and key, the next key first; of each key the questions that must begin first.
+        self._queues: dict[Urgency, dict[str, list[Waiting]]] = {urgency: {} for urgency in URGENCIES}
+        self._looking: asyncio.Task[None] | None = None
         self._next_return = 0.0
 
     def waiting(self, urgency: Urgency | None = None) -> int:
-        return sum(urgency in (None, each.urgency) for each in self._queue)
+        return sum(len(queue) for each in URGENCIES if urgency in (None, each) for queue in self._queues[each].values())
 
     def wait_s(self, urgency: Urgency = "interactive") -> float:
         """How long a question that comes now would wait; 0 where that is not known."""
-        if self.limit.has_room(urgency) and not self._queue:
+        if self._begins_now(urgency) or not self.limit.per_s:
             return 0.0
-        ahead = sum(each.rank <= URGENCIES.index(urgency) for each in self._queue)
-        return (ahead + 1) / self.limit.per_s if self.limit.per_s else 0.0
+        return (self._before(urgency) + self.waiting(urgency) + 1) / self.limit.per_s
 
-    async def enter(self, run_id: str, urgency: Urgency, deadline_s: float, *, key: str = "") -> None:
+    async def enter(
+        self,
+        run_id: str,
+        question: QuestionAsked,
+        deadline_s: float,
+        *,
+        key: str = "",
+        position: Position | None = None,
+    ) -> None:
         """Return once the run may begin; `leave` must be called when it is over. Raises Overloaded.
 
         May be cancelled: the question then leaves the queue without a trace. A run that is under way may enter again.
         """
         if run_id in self.limit.runs:
             return
-        now = self._clock()
+        now, urgency = self._clock(), question.priority
         self.limit.sweep(now)
         self._admit()
-        rank = URGENCIES.index(urgency)
-        if self.limit.has_room(urgency) and not (self._queue and self._queue[0].rank <= rank):
-            self._begin(run_id, urgency, now + deadline_s + GRACE_S)
+        if self._begins_now(urgency):
+            self._begin(run_id, urgency, now + deadline_s)
             return
-        if now - self._pressed_at > BURST_S:
-            self._pressed_since = now
-        self._pressed_at = now
-        entry = self._entry(run_id, rank, key, now, deadline_s)
-        place = bisect.bisect(self._queue, entry)
-        self._check(entry, place, now)
-        self._queue.insert(place, entry)
-        self._turns[rank, key] = entry.turn
+        patient = urgency == "batch" or question.deadline_s is not None
+        wait_s = deadline_s if patient else min(deadline_s, PATIENCE_S)
+        admitted = asyncio.get_running_loop().create_future()
+        entry = Waiting(run_id, urgency, key, now, now + wait_s, now + deadline_s, position, admitted)
+        short_s = self._short_s(entry, self._put(entry), now)
+        if short_s > 0:
+            self._take(entry)
+            raise self._refusal(urgency, short_s, now)
+        if self._looking is None:
+            self._looking = asyncio.create_task(self._look(), name="look through the queue")
         try:
-            async with asyncio.timeout(max(0.0, entry.latest - now)):
-                await entry.admitted
+            async with asyncio.timeout(wait_s):
+                await admitted
         except TimeoutError:
             self._drop(entry)
             raise self._refusal(urgency, 0.0, self._clock()) from None
@@ -125,9 +129,17 @@ class Admission:
             raise
 
     @contextlib.asynccontextmanager
-    async def entered(self, run_id: str, urgency: Urgency, deadline_s: float, *, key: str = "") -> AsyncIterator[None]:
+    async def entered(
+        self,
+        run_id: str,
+        question: QuestionAsked,
+        deadline_s: float,
+        *,
+        key: str = "",
+        position: Position | None = None,
+    ) -> AsyncIterator[None]:
         """`enter`, for a run that is not under way if the context ends with an exception."""
-        await self.enter(run_id, urgency, deadline_s, key=key)
+        await self.enter(run_id, question, deadline_s, key=key, position=position)
         try:
             yield
         except BaseException:
@@ -137,7 +149,8 @@ class Admission:
     def count(self, run_id: str, urgency: Urgency, deadline_s: float) -> None:
         """Count a run that another process has admitted, until `leave`."""
         if run_id not in self.limit.runs:
-            self._begin(run_id, urgency, self._clock() + deadline_s + GRACE_S)
+            now = self._clock()
+            self.limit.begin(run_id, urgency, now, now + deadline_s + GRACE_S, own=False)
 
     def under_way(self, for_s: float) -> list[str]:
         """The runs that have been under way for so long, the oldest first."""
@@ -145,7 +158,7 @@ class Admission:
         return [run_id for run_id, run in self.limit.runs.items() if run.began <= before]
 
     def forget(self, run_id: str) -> None:
-        """A run was let in and did not begin, or ended unheard: the next may."""
+        """A run was admitted and did not begin, or its end was not heard: the next may begin."""
         self.limit.forget(run_id)
         self._admit()
 
@@ -154,36 +167,101 @@ class Admission:
         self.limit.end(run_id, self._clock())
         self._admit()
 
-    def _entry(self, run_id: str, rank: int, key: str, now: float, deadline_s: float) -> Waiting:
-        turn = max(self._turn[rank], self._turns.get((rank, key), 0)) + 1
-        # The time of one more question among those under way.
-        full_s = len(self.limit.runs) / self.limit.per_s if self.limit.per_s else 0.0
-        latest = now + max(0.0, deadline_s - max(self.limit.took_s, full_s))
-        return Waiting(
-            rank=rank,
-            turn=turn,
-            latest=latest,
-            number=next(self._numbers),
-            run_id=run_id,
-            urgency=URGENCIES[rank],
-            over_by=now + deadline_s + GRACE_S,
-            admitted=asyncio.get_running_loop().create_future(),
-        )
+    # ------------------------------------------------------------ the queue
 
-    def _check(self, entry: Waiting, place: int, now: float) -> None:
-        """Whether a question at that place is done in time. Raises Overloaded."""
-        if not self.limit.per_s:
-            if self._brief and entry.urgency == "interactive" and place >= UNMEASURED:
-                raise self._refusal(entry.urgency, BURST_S, now)
-            return
-        wait_s = (place + 1) / self.limit.per_s
-        most_s = entry.latest - now
-        if self._brief and entry.urgency == "interactive":
-            standing_s = max(STANDING * self.limit.alone_s, 1 / self.limit.per_s)
-            burst_s = max(BURST_S, self.limit.alone_s)
-            most_s = min(most_s, standing_s if now - self._pressed_since > BURST_S else burst_s)
-        if wait_s > most_s:
-            raise self._refusal(entry.urgency, wait_s - most_s, now)
+    def _before(self, urgency: Urgency) -> int:
+        """How many questions of a higher urgency wait."""
+        return sum(map(self.waiting, URGENCIES[: URGENCIES.index(urgency)]))
+
+    def _begins_now(self, urgency: Urgency) -> bool:
+        return not self._before(urgency) and not self._queues[urgency] and self.limit.has_room(urgency)
+
+    def _put(self, entry: Waiting) -> int:
+        """Add the question to the queue; returns how many begin before it."""
+        queues = self._queues[entry.urgency]
+        queue = queues.setdefault(entry.key, [])
+        place = bisect.bisect(queue, entry.until, key=lambda each: each.until)
+        queue.insert(place, entry)
+        turn = list(queues).index(entry.key)
+        others = (min(len(each), place + (n < turn)) for n, each in enumerate(queues.values()) if n != turn)
+        return self._before(entry.urgency) + place + sum(others)
+
+    def _take(self, entry: Waiting) -> None:
+        queues = self._queues[entry.urgency]
+        queues[entry.key].remove(entry)
+        if not queues[entry.key]:
+            del queues[entry.key]
+        if not self.waiting():
+            self._next_return = 0.0
+
+    def _drop(self, entry: Waiting) -> None:
+        """Take a question out of the queue, or back if it was admitted at the same moment."""
+        if entry in self._queues[entry.urgency].get(entry.key, ()):
+            self._take(entry)
+        elif entry.admitted.done() and not entry.admitted.cancelled() and entry.admitted.exception() is None:
+            self.forget(entry.run_id)
+
+    def _in_order(self, urgency: Urgency) -> Iterator[Waiting]:
+        rounds = itertools.zip_longest(*map(tuple, self._queues[urgency].values()))
+        return (entry for each in rounds for entry in each if entry is not None)
+
+    def _admit(self) -> None:
+        """Admit the next questions, as long as there is room."""
+        now = self._clock()
+        for urgency, queues in self._queues.items():
+            while queues and self.limit.has_room(urgency):
+                key = next(iter(queues))
+                entry, others = queues[key][0], queues[key][1:]
+                self._take(entry)
+                if others:
+                    queues[key] = queues.pop(key)  # behind all other keys
+                if self._short_s(entry, 0, now) > 0:
+                    self._refuse(entry, now)
+                elif not entry.admitted.done():
+                    self._begin(entry.run_id, urgency, entry.by)
+                    entry.admitted.set_result(None)
+            if queues:
+                return
+
+    def _begin(self, run_id: str, urgency: Urgency, by: float) -> None:
+        self.counts.admitted[urgency] += 1
+        self.limit.begin(run_id, urgency, self._clock(), by + GRACE_S)
+
+    async def _look(self) -> None:
+        """Every second, while questions wait: refuse those that are too many by now, and report the positions of the others."""
+        try:
+            while self.waiting():
+                await asyncio.sleep(LOOK_S)
+                now = self._clock()
+                self.limit.sweep(now)
+                self._admit()
+                for position, place in self._reviewed(now):
+                    await position(place)
+        finally:
+            self._looking = None
+
+    def _reviewed(self, now: float) -> list[tuple[Position, int]]:
+        """Refuse the questions that cannot begin in time any more; the reports due for the others."""
+        reports, place = list[tuple[Position, int]](), 0
+        for entry in [each for urgency in URGENCIES for each in self._in_order(urgency)]:
+            if (short_s := self._short_s(entry, place, now, MARGIN)) > 0:
+                self._take(entry)
+                self._refuse(entry, now, short_s)
+                continue
+            place += 1
+            if entry.position is not None and now - entry.came >= LOOK_S:
+                reports.append((entry.position, place))
+        return reports
+
+    def _short_s(self, entry: Waiting, ahead: int, now: float, margin: float = 1.0) -> float:
+        """How much longer the question would have to be able to wait, for that many before it; not above 0 if it can."""
+        latest = min(entry.until, entry.by - self.limit.longest_s)
+        expected_s = (ahead + 1) / self.limit.per_s if ahead and self.limit.per_s else 0.0
+        return expected_s / margin - (latest - now)
+
+    def _refuse(self, entry: Waiting, now: float, short_s: float = 0.0) -> None:
+        if not entry.admitted.done():
+            entry.admitted.set_exception(self._refusal(entry.urgency, short_s, now))
 
     def _refusal(self, urgency: Urgency, short_s: float, now: float) -> Overloaded:
         """Each refused client gets a time of its own, spaced by the measured rate."""
@@ -191,26 +269,3 @@ class Admission:
         each_s = 1 / self.limit.per_s if self.limit.per_s else 0.0
         self._next_return = max(now + short_s, self._next_return) + each_s
         return Overloaded(min(self._next_return - now, LONGEST_S))
-
-    def _admit(self) -> None:
-        """Admit the next questions, as long as there is room."""
-        while self._queue and self.limit.has_room(self._queue[0].urgency):
-            entry = self._queue.pop(0)
-            if not entry.admitted.done():
-                self._turn[entry.rank] = max(self._turn[entry.rank], entry.turn)
-                self._begin(entry.run_id, entry.urgency, entry.over_by)
-                entry.admitted.set_result(None)
-        if not self._queue:
-            self._turns.clear()
-            self._next_return = 0.0
-
-    def _begin(self, run_id: str, urgency: Urgency, over_by: float) -> None:
-        self.counts.admitted[urgency] += 1
-        self.limit.begin(run_id, urgency, self._clock(), over_by)
-
-    def _drop(self, entry: Waiting) -> None:
-        """Take a question out of the queue, or back if it was let in at the same moment."""
-        if entry in self._queue:
-            self._queue.remove(entry)
-        elif entry.admitted.done() and not entry.admitted.cancelled():
-            self.forget(entry.run_id)

@@ -15,16 +15,17 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import msgspec
+import nats.errors
 from msgspec import UNSET, UnsetType
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from bus.delivery.actor import Actor, Taken
 from bus.delivery.admission import Admission, Overloaded
+from bus.delivery.elsewhere import announce
 from bus.delivery.execution import Services, check_bound, execute, outputs_of
 from bus.delivery.graph import Graph
 from bus.delivery.joins import joined
-from bus.delivery.limit import Limit
 from bus.delivery.memory import Ended, Events, RunMemory
 from bus.journal.access import Groups, access_in, access_key
 from bus.journal.canary import check_canary
@@ -43,7 +44,7 @@ from bus.journal.records import (
     only_while_there,
 )
 from bus.powers.asking import Answer, AskClient
-from bus.powers.events import Done, Emitter, Error, Superseded
+from bus.powers.events import Done, Emitter, Error, Queued, Superseded
 from bus.powers.searching import SearchClient
 from bus.runs.story import RunStory
 from bus.transport.connection import Inbox
@@ -71,8 +72,6 @@ type Answers = Callable[[Answer], Answer]
 
 #: How many questions of an urgency wait in this process; the server keeps the others and sends them again.
 WAITING_ROOM = 1000
-#: How many times as long as alone a run may take before questions wait here. Questions of an edge have waited there, for less.
-SLACK = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +147,7 @@ class Handling:
         inbox: Inbox,
         graph: Graph,
         settings: BusSettings,
+        intake: Admission,
         *,
         ungranted: Groups = None,
         answer: Answers | None = None,
@@ -165,7 +165,7 @@ class Handling:
         self.stories: Ended[RunStory] = Ended()
         self._events: Ended[Events] = Ended()
         self._over: OrderedDict[str, float | None] = OrderedDict()  # when an end was heard of; None once it is stored
-        self.intake = Admission(Limit(slack=SLACK, least=8, first=16, probes=False), brief=False)
+        self.intake = intake
 
     def run_over(self, run_id: str) -> None:
         """Drop all remaining work of that run, if the end that was heard of is stored."""
@@ -227,7 +227,7 @@ class Handling:
             delivery.later_s = max(10.0, (delivery.deadline - time.time()) / 20)  # `max_deliver` is above 20
             return "nak"
         except Overloaded as refusal:
-            await self._fail(delivery, str(refusal), unrun="overloaded")
+            await self._fail(delivery, str(refusal), unrun="overloaded", retry_after_s=refusal.retry_after_s)
         except Failure as failure:
             log.warning("%s %s: %s; trying again", _name(delivery), run_id, failure)
             return "nak"
@@ -267,6 +267,8 @@ class Handling:
         ):  # the client has withdrawn the question before it was stored, or an earlier delivery ended it
             self.intake.forget(key.run_id)
             return
+        if not delivery.from_edge and not is_canary(key.run_id):
+            await announce(self.client, key.run_id, delivery.raw.data)
         access = access_in(known)
         delivery.groups = self._ungranted if access is None else access.groups
         delivery.memory = RunMemory(
@@ -346,15 +348,18 @@ class Handling:
 
     async def _admit(self, delivery: Delivery, question: QuestionAsked) -> None:
         """Wait until the question may begin, unless an edge has admitted it. Raises Overloaded, WaitingRoomFull."""
-        run_id, urgency, left_s = delivery.key.run_id, question.priority, delivery.deadline - time.time()
-        if is_canary(run_id):  # readiness must know even while many questions wait
+        run_id = delivery.key.run_id
+        if delivery.from_edge or is_canary(run_id):  # readiness must know even while many questions wait
             return
-        if delivery.from_edge:
-            self.intake.count(run_id, urgency, left_s)
-        elif self.intake.waiting(urgency) >= WAITING_ROOM:
+        if self.intake.waiting(question.priority) >= WAITING_ROOM:
             raise WaitingRoomFull
-        else:
-            await self.intake.enter(run_id, urgency, left_s)
+
+        async def position(place: int) -> None:
+            with contextlib.suppress(nats.errors.Error):
+                await Emitter(self.journal, run_id, everything=True).aside(Queued(position=place))
+
+        reported = position if question.events == "all" else None
+        await self.intake.enter(run_id, question, delivery.deadline - time.time(), position=reported)
 
     def _deadline(self, delivery: Delivery, message: Message) -> float:
         own = message.deadline_s if isinstance(message, QuestionAsked) else None
@@ -428,13 +433,16 @@ class Handling:
         reason: Reason | None = None,
         unrun: Unrun | UnsetType = UNSET,
         invalid: str | None = None,
+        retry_after_s: int | UnsetType = UNSET,
     ) -> None:
         """`invalid`: the code of the fault in the question."""
         delivery.ending = True
         question = ""
         with contextlib.suppress(Poison):
             question = words_asked(decode(delivery.key.type, delivery.raw.data))
-        settled = Settled(outcome="failed", reason=reason, detail=detail, question=question, unrun=unrun)
+        settled = Settled(
+            outcome="failed", reason=reason, detail=detail, question=question, unrun=unrun, retry_after_s=retry_after_s
+        )
         if invalid is not None:
             settled = msgspec.structs.replace(settled, unrun="invalid", code=invalid)
         await self._finish(delivery.key.run_id, settled, only_while_there(delivery.key, delivery.sequence))

@@ -1,145 +1,175 @@
-"""How many runs may be under way at once, learned from how long they take, and how many are done in a second.
+"""How many runs may be under way at once, and how many end in a second: both learned from the ends of runs in windows of time.
 
-A run that is alone takes as long as the work takes; among others, it first takes no longer, and once the machine has no
-more to give, longer with each. So the limit grows while runs take hardly longer than alone, and shrinks when they do: additive
-increase, multiplicative decrease, as TCP does it, with a slow start. Nothing is assumed about the machine or the engine: the same
-rules hold for answers of 50 ms and of 5 s. Times are on the caller's monotonic clock, in seconds.
+More runs at once end more often per second, up to what the machine and the engine can do. So the limit takes one of a few
+levels, each half as high again as the one below; each full window measures the rate at one level. The limit goes up where the
+level above has a higher rate or none yet, and down where the level below has about the same. A window counts only if the limit
+was reached nearly all of its time. Nothing is assumed about the duration of a run. Times are on the caller's monotonic clock, in
+seconds.
 """
 
-import math
+import os
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from prompts.vocabulary import Urgency
 
-#: The fewest runs in one round of measurement, and the fewest while the limit doubles.
-ROUND = 12
-FIRST_ROUND = 4
-#: How many times of runs that were alone are remembered.
-ALONE = 32
-#: After so many runs in each place without one alone, a few are let be alone: what alone is may have changed.
-STALE = 250
-#: The weight of a run's time in the mean of all.
-NEWEST = 0.1
+#: From each level to the next.
+STEP = 1.5
+#: A level has a higher rate than another if it is this much higher; by less it is about the same.
+GAIN = 1.05
+#: A window lasts at least so long, at least the usual time of a run, and has at least so many ends.
+WINDOW_S, ENDS = 1.0, 16
+#: The share of a window in which fewer runs may be under way than the limit allows.
+SHORT = 0.15
+#: At first the limit rises by two levels with each round, of this share of the runs that may be under way, while the rate of each
+#: is this much higher.
+ROUND, FIRST_GAIN = 0.75, 1.2
+#: After so many windows the rate at a level counts as unknown.
+STALE = 20
+#: The rate is the upper quartile of so many windows, a run's longest time the upper tenth of so many runs.
+WINDOWS, RUNS = 8, 64
+#: Rates and times older than this count as unknown: the service may have recovered since.
+FRESH_S = 60.0
+#: No end for so many times the usual time of a run: the service was interrupted, and the window means nothing.
+PAUSE = 3.0
 MOST = 1024
+
+
+def least_at_once(batch: int = 1) -> int:
+    """The fewest runs that may be under way. `batch`: how many requests the engine answers together."""
+    return max(2 * (os.cpu_count() or 1), batch)
 
 
 @dataclass(frozen=True, slots=True)
 class UnderWay:
-    """`beside`: how many were under way when it began. `over_by`: when it counts as over without a report."""
+    """`over_by`: when it counts as over without a report. `own`: this process admitted it."""
 
     began: float
-    beside: int
     urgency: Urgency
     over_by: float
+    own: bool
 
 
 @dataclass(slots=True)
 class Limit:
-    """The runs under way, and how many there may be.
+    """The runs under way, and how many there may be. `least`: the lowest level."""
 
-    `slack`: how many times as long as alone a run may take. `first`: how many may be under way before anything is known.
-    `probes`: whether now and then a few runs go alone, to measure a lone run. `most` is never reached by what is done
-    on one machine.
-    """
-
-    slack: float = 1.75
-    least: int = 1
-    first: int = 8
-    probes: bool = True
-    most: int = MOST
+    least: int = field(default_factory=least_at_once)
     runs: dict[str, UnderWay] = field(default_factory=dict)
-    took_s: float = 0.0  # running mean; 0 until the first is over
-    _limit: float = field(init=False)
-    _carried: float = 0.0  # how many were under way when one ended, as long as the limit was reached; a running mean
-    _slow_start: bool = True
-    _reached: bool = False
-    _since_alone: int = 0
-    _to_be_alone: int = 0  # runs that are still to be let be alone
-    _times: list[float] = field(default_factory=list)
-    _alone: deque[float] = field(default_factory=lambda: deque(maxlen=ALONE))
-
-    def __post_init__(self) -> None:
-        self._limit = float(self.first)
+    _level: int = 0
+    _first_rate: float | None = 0.0  # of the round before; None once the first rise is over
+    _rates: dict[int, tuple[int, float]] = field(default_factory=dict)  # by level: the window's number, and the rate
+    _latest: deque[tuple[float, float]] = field(default_factory=lambda: deque(maxlen=WINDOWS))  # their ends and rates
+    _times: deque[tuple[float, float]] = field(
+        default_factory=lambda: deque(maxlen=RUNS)
+    )  # ends of runs, and their times
+    _windows: int = 0
+    _began: float | None = None  # of the window; None while the limit is not reached
+    _ends: int = 0
+    _ended: float = 0.0  # when the last of them was
+    _short_s: float = 0.0  # how long fewer were under way than may be
+    _at: float = 0.0  # up to when `_short_s` was counted
 
     @property
     def at_once(self) -> int:
-        return self.least if self._to_be_alone else max(self.least, int(self._limit))
-
-    @property
-    def alone_s(self) -> float:
-        """How long a lone run takes; 0 until that is known."""
-        return _mean(self._alone)
+        return min(MOST, round(self.least * STEP**self._level))
 
     @property
     def per_s(self) -> float:
-        """How many runs are done in a second when there is enough to do (Little's law); 0 until that is known."""
-        return max(1.0, self._carried) / self.took_s if self.took_s else 0.0
+        """How many runs end in a second when there is enough to do; 0 while that is not known."""
+        return _quantile(self._latest, 0.75)
+
+    @property
+    def longest_s(self) -> float:
+        """A time within which nearly every run ends; 0 while that is not known."""
+        return _quantile(self._times, 0.9)
 
     def has_room(self, urgency: Urgency) -> bool:
-        """Whether one more may begin. Batch runs never take the place of an interactive one."""
-        if urgency == "batch":
-            return len(self.runs) < self.at_once
-        return sum(run.urgency == "interactive" for run in self.runs.values()) < self.at_once
+        """Whether one more may begin here. Batch runs never take the place of an interactive one.
 
-    def begin(self, run_id: str, urgency: Urgency, now: float, over_by: float) -> None:
-        self.runs[run_id] = UnderWay(now, len(self.runs), urgency, over_by)
-        if len(self.runs) >= self.at_once:
-            self._reached = True
+        Another process that is quicker at each turn must not take all the room, so half of it is this process's own.
+        """
+        runs = [run for run in self.runs.values() if urgency == "batch" or run.urgency == "interactive"]
+        return len(runs) < self.at_once or sum(run.own for run in runs) < self.at_once // 2
+
+    def begin(self, run_id: str, urgency: Urgency, now: float, over_by: float, *, own: bool = True) -> None:
+        self._count_short(now)
+        self.runs[run_id] = UnderWay(now, urgency, over_by, own)
+        if self._began is None and len(self.runs) >= self.at_once:
+            self._open(now)
 
     def forget(self, run_id: str) -> None:
-        """Take back a run that did not begin: its time means nothing."""
+        """Take back a run that did not begin: its end means nothing."""
         self.runs.pop(run_id, None)
 
     def end(self, run_id: str, now: float) -> None:
         """A run is over; an unknown run is ignored."""
+        self._count_short(now)
         run = self.runs.pop(run_id, None)
         if run is None:
             return
-        took_s = max(now - run.began, 1e-6)
-        self.took_s += (NEWEST if self.took_s else 1.0) * (took_s - self.took_s)
-        if (carried := len(self.runs) + 1) >= self.at_once:
-            self._carried += (NEWEST if self._carried else 1.0) * (carried - self._carried)
-        self._times.append(took_s)
-        self._since_alone += 1
-        if run.beside == 0 and len(self.runs) <= 1:
-            self._alone.append(took_s)
-            self._since_alone, self._to_be_alone = 0, max(0, self._to_be_alone - 1)
-        elif self.probes and self._since_alone > STALE * self.at_once:
-            self._be_alone()
-        if len(self._times) >= max(FIRST_ROUND if self._slow_start else ROUND, self.at_once):
-            self._adjust()
+        usual_s = _quantile(self._times, 0.5)
+        interrupted = bool(self._times) and now - self._ended > PAUSE * usual_s
+        self._times.append((now, now - run.began))
+        if self._began is None:
+            return
+        lasted_s = self._ended - self._began
+        if interrupted or self._short_s > SHORT * max(lasted_s, WINDOW_S):
+            self._began = None
+            return
+        # Runs of one batch end together: a window ends before a gap, so that it has whole batches.
+        gap = now - self._ended >= lasted_s / max(1, self._ends)
+        if self._first_rate is None and lasted_s >= max(WINDOW_S, usual_s) and self._ends >= ENDS and gap:
+            self._close(self._ends / lasted_s, now)
+            self._open(self._ended)
+        self._ends += 1
+        self._ended = now
+        if self._first_rate is not None and self._ends >= ROUND * self.at_once:
+            self._rise(self._ends / max(now - self._began, 1e-6))
+            self._open(now)
 
     def sweep(self, now: float) -> None:
-        """Forget runs without a reported end: their deadline has passed."""
+        """Forget what is too old: runs without a reported end whose deadline has passed, rates and times."""
+        for remembered in (self._latest, self._times):
+            while remembered and now - remembered[0][0] > FRESH_S:
+                remembered.popleft()
         for run_id in [name for name, run in self.runs.items() if now > run.over_by]:
             del self.runs[run_id]
 
-    def _adjust(self) -> None:
-        round_s, reached = _mean(self._times), self._reached
-        self._times.clear()
-        self._reached = False
-        if self._to_be_alone:
-            return
-        if not self._alone and self.probes:
-            self._be_alone()
-            return
-        if not self._alone or round_s < self.alone_s:
-            self._alone.append(round_s)  # never slower alone than among others
-        if round_s > self.slack * self.alone_s:
-            self._slow_start = False
-            self._limit *= max(0.7, self.slack * self.alone_s / round_s)
-        elif reached:
-            self._limit = self._limit * 2 if self._slow_start else self._limit + 1
-        self._limit = min(max(self._limit, float(self.least)), float(self.most))
+    def _open(self, began: float) -> None:
+        self._began = self._ended = began
+        self._ends, self._short_s = 0, 0.0
 
-    def _be_alone(self) -> None:
-        self._alone.clear()
-        self._since_alone, self._to_be_alone = 0, FIRST_ROUND
+    def _count_short(self, now: float) -> None:
+        if self._began is not None and len(self.runs) < self.at_once:
+            self._short_s += now - self._at
+        self._at = now
+
+    def _rise(self, rate: float) -> None:
+        if self._first_rate is not None and rate > FIRST_GAIN * self._first_rate and self.at_once < MOST:
+            self._level, self._first_rate = self._level + 2, rate
+        else:
+            self._level, self._first_rate = max(0, self._level - 2), None
+
+    def _close(self, rate: float, now: float) -> None:
+        """Choose the level of the next window."""
+        here = self._level
+        self._windows += 1
+        self._latest.append((now, rate))
+        _, before = self._rates.get(here, (0, rate))
+        self._rates[here] = self._windows, rate = self._windows, (before + rate) / 2
+        self._rates = {at: known for at, known in self._rates.items() if self._windows - known[0] <= STALE}
+        above, below = self._rates.get(here + 1), self._rates.get(here - 1)
+        if above is not None and above[1] > GAIN * rate:
+            self._level = here + 1
+        elif here > 0 and (below is None or rate < GAIN * below[1]):
+            self._level = here - 1
+        elif above is None and self.at_once < MOST:
+            self._level = here + 1
 
 
-def _mean(times: Iterable[float]) -> float:
-    """The geometric mean, which one run of two minutes does not spoil; 0 of none."""
-    logs = [math.log(each) for each in times]
-    return math.exp(sum(logs) / len(logs)) if logs else 0.0
+def _quantile(measured: Collection[tuple[float, float]], share: float) -> float:
+    """Of the second values; 0 of none."""
+    values = sorted(value for _, value in measured)
+    return values[int(share * len(values))] if values else 0.0

@@ -21,6 +21,7 @@ from nats.js.api import ConsumerConfig, DeliverPolicy
 
 from bus.delivery.actor import Actor
 from bus.delivery.admission import Admission
+from bus.delivery.elsewhere import count_elsewhere
 from bus.delivery.graph import Graph
 from bus.delivery.handling import Answers, Delivery, Handling, Verdict
 from bus.delivery.pulling import Pull
@@ -64,14 +65,24 @@ class Worker:
     """The pipeline in one process. `bugs` collects exceptions that are not a Failure: tests require it to be empty."""
 
     def __init__(
-        self, graph: Graph, settings: BusSettings, *, ungranted: Groups = None, answer: Answers | None = None
+        self,
+        graph: Graph,
+        settings: BusSettings,
+        *,
+        ungranted: Groups = None,
+        answer: Answers | None = None,
+        intake: Admission | None = None,
     ) -> None:
-        """`ungranted`: what a question sees that no key asked. `answer`: what answers asks, given what asks over the bus."""
+        """`ungranted`: what a question sees that no key asked. `answer`: what answers asks, given what asks over the bus.
+
+        `intake`: admits the questions published on NATS.
+        """
         self.graph = graph
         self.settings = settings
         self._answer = answer
         self._broker = _Broker(settings)
         self._ungranted = ungranted
+        self.intake = intake or Admission()
         self._handling: Handling
         self._in_flight: dict[str, set[Delivery]] = defaultdict(set)
         self._cancelling: set[asyncio.Task[None]] = set()
@@ -88,8 +99,15 @@ class Worker:
         client = await self._broker.connect()
         self.inbox = Inbox(client)
         self._handling = Handling(
-            client, self.inbox, self.graph, self.settings, ungranted=self._ungranted, answer=self._answer
+            client,
+            self.inbox,
+            self.graph,
+            self.settings,
+            self.intake,
+            ungranted=self._ungranted,
+            answer=self._answer,
         )
+        await count_elsewhere(client, self.intake, self.settings.deadline_s)
         await client.subscribe(f"{key_of(RunFinished, '*').subject.rpartition('.')[0]}.*", cb=self._run_over)
         await client.subscribe(f"{CANCEL}.*", cb=self._cancelled)
         for each in (*self.graph.consumers(QuestionAsked), *self.graph.consumers(RunFinished)):
@@ -125,11 +143,6 @@ class Worker:
     @property
     def bugs(self) -> list[BaseException]:
         return self._handling.bugs
-
-    @property
-    def intake(self) -> Admission:
-        """The door that questions from the bus pass."""
-        return self._handling.intake
 
     @property
     def journal(self) -> Journal:

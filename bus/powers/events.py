@@ -51,9 +51,12 @@ class Passages(Event, frozen=True, kw_only=True, tag="passages"):
 
 
 class Error(Event, frozen=True, kw_only=True, tag="error"):
+    """`retry_after_s`: when the question may be sent again, of one that was refused for lack of time."""
+
     code: str
     content: str
     status: Literal["end"] = "end"
+    retry_after_s: int | msgspec.UnsetType = msgspec.UNSET
 
 
 class Done(Event, frozen=True, kw_only=True, tag="DONE"):
@@ -85,6 +88,12 @@ class Withheld(Event, frozen=True, kw_only=True, tag="withheld"):
     flags: tuple[Flag, ...]
 
 
+class Queued(Event, frozen=True, kw_only=True, tag="queued"):
+    """The question waits for its turn; 1 begins next."""
+
+    position: int
+
+
 class VerdictEvent(Event, frozen=True, kw_only=True, tag="verdict"):
     re_gate: str
     confidence: str | None
@@ -94,7 +103,7 @@ class VerdictEvent(Event, frozen=True, kw_only=True, tag="verdict"):
 #: Events that every client gets.
 type AnswerEvent = Token | TokensEnd | References | Passages | Error | Done
 #: Events added by `events=all`.
-type ProgressEvent = StageEvent | Sources | Withheld | VerdictEvent
+type ProgressEvent = StageEvent | Sources | Withheld | VerdictEvent | Queued
 type StreamEvent = AnswerEvent | ProgressEvent
 
 ANSWER_EVENTS: tuple[type[Event], ...] = get_args(AnswerEvent.__value__)

@@ -10,7 +10,7 @@ import contextlib
 import logging
 import math
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable
 from types import TracebackType
 from typing import Self
@@ -34,8 +34,6 @@ WAITING_BYTES = 16 * 1024 * 1024
 #: How many frames the server may send before it is asked for more: what an edge that is behind takes at a time. With the quarter
 #: that may come on top they are fewer than wait for one reader, since all may be of one run.
 AHEAD = 3000
-#: How many runs' ends may be awaited at a time.
-AWAITED = 50_000
 
 #: What the last frame of a run holds that was answered. The closest passages are shown without a model too.
 _ANSWERED = b'{"type":"references"'
@@ -164,7 +162,8 @@ class EventRouter:
         self.position = 0
         self._client = client
         self._readers: dict[str, list[Reader]] = {}
-        self._when_done: OrderedDict[str, Callable[[str], None]] = OrderedDict()
+        #: Called with the id of each run whose DONE arrives, however slowly its readers read.
+        self.ended: Callable[[str], None] = lambda run_id: None
         self.watch = Watch()
         self._open = False
         #: When a question of a client was last answered, on the loop's clock.
@@ -193,16 +192,6 @@ class EventRouter:
             reader.fail(Closing())
         return reader
 
-    def when_done(self, run_id: str, tell: Callable[[str], None]) -> None:
-        """Call `tell` with the run's id once its DONE arrives, however slowly its readers read."""
-        self._when_done[run_id] = tell
-        if len(self._when_done) > AWAITED:  # the DONE of the oldest was lost with the stream
-            self._when_done.popitem(last=False)
-
-    def not_awaited(self, run_id: str) -> None:
-        """Take `when_done` back."""
-        self._when_done.pop(run_id, None)
-
     def forget(self, reader: Reader) -> None:
         readers = self._readers.get(reader.run_id, [])
         if reader in readers:
@@ -228,8 +217,7 @@ class EventRouter:
             return
         if _ANSWERED in data and not is_canary(run_id):
             self.answered_at = asyncio.get_running_loop().time() - max(0.0, time.time() - stored.time)
-        if run_id in self._when_done:
-            self._when_done.pop(run_id)(run_id)
+        self.ended(run_id)
 
     def _anew(self) -> None:
         """The stream was deleted and recreated, so the position that readers counted from is gone."""

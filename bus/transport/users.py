@@ -11,6 +11,7 @@ import msgspec
 
 from bus.wire.subjects import (
     ACCESS,
+    ADMITTED,
     ASK,
     ASK_RUN,
     CANCEL,
@@ -131,7 +132,7 @@ EDGE = User(
         _INBOXES,
         *_READING,
     ),
-    subscribe=(*EVENTS_SUBJECTS, _ASKED, "gw.run_finished.*.*", "gw.health.edge", "gw.metrics.edge"),
+    subscribe=(*EVENTS_SUBJECTS, _ASKED, f"{ADMITTED}.*", "gw.run_finished.*.*", "gw.health.edge", "gw.metrics.edge"),
 )
 
 INSIDERS = (OPERATOR, ACTORS, SEARCHING, INFERENCE, EDGE)

@@ -565,7 +565,8 @@ class Settled(Part, frozen=True, kw_only=True):
     """How a run ends for its client. `answer` is the full text they are shown; `passages` are the closest ones, shown as such.
 
     `probability`: that the answer answers the question, as measured; None when it is not known. `unrun`: why nothing was run, of
-    a run that ended before it began; for an invalid one, `code` and `detail` name the fault.
+    a run that ended before it began; for an invalid one, `code` and `detail` name the fault, and
+    `retry_after_s` is of one that was refused for lack of time.
     `withdrawn`: what was shown and taken back; `citations` and `references` are then of it. `cut`:
     why `answer` ends before its end.
     """
@@ -590,6 +591,7 @@ class Settled(Part, frozen=True, kw_only=True):
     probability: float | None = None
     unrun: Unrun | msgspec.UnsetType = msgspec.UNSET
     code: str | msgspec.UnsetType = msgspec.UNSET
+    retry_after_s: int | msgspec.UnsetType = msgspec.UNSET
     withdrawn: str | msgspec.UnsetType = msgspec.UNSET
     cut: Cut | msgspec.UnsetType = msgspec.UNSET
 

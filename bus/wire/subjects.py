@@ -6,7 +6,7 @@ gw.event.<run_id>                   what the client sees, fenced: tokens, refere
 gw.canary.<run_id>                  the same of readiness's own questions, which integrations do not see
 gw.progress.<run_id>                what `events=all` adds: stages, sources, withheld, verdict
 gw.runs.ask, gw.runs.get            requests of an integration (`bus.runs.requests`)
-gw.ask, gw.search, gw.index, gw.sources, gw.vectors, gw.embed, gw.cancel.<run_id>
+gw.ask, gw.search, gw.index, gw.sources, gw.vectors, gw.embed, gw.cancel.<run_id>, gw.admitted.<run_id>
                                     core NATS: the sender repeats a request that gets no answer
 """
 
@@ -34,6 +34,8 @@ JOURNAL = "gw.journal"
 CANCEL = "gw.cancel"
 #: Where an integration asks with a reply, and reads the record of a run.
 ASK_RUN, GET_RUN = "gw.runs.ask", "gw.runs.get"
+#: Where an actors process announces the runs that it has admitted.
+ADMITTED = "gw.admitted"
 POISON = "poison"
 #: The types of the records that the edge adds to a run: its asker, its chat, its request for a response.
 ACCESS, CHAT, RESPONSE = "access", "chat", "response"

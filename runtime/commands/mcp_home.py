@@ -74,6 +74,7 @@ class Home(Peer):
             async with stack_for(self._settings, say=self._say) as runs:
                 self._locate()
                 self._edge = self._edge_over(runs)
+                await self._edge.count_runs()
                 ready.set_result(self._edge)
                 await self._gone(runs)
                 self._say("the stack that answered was stopped")

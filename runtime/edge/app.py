@@ -7,6 +7,8 @@ from pathlib import Path
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
+from bus.delivery.admission import Admission
+from bus.delivery.limit import Limit, least_at_once
 from bus.runs.runs import Runs
 from bus.wire.errors import Unavailable
 from index.plugins import installed
@@ -60,18 +62,27 @@ def make_app(
     door: Door | None = None,
     needed: Sequence[str] = ("search", "inference", "actors"),
     run_deadline_s: float = 120.0,
+    batch: int = 1,
 ) -> web.Application:
     """The app in front of a started `pipeline`, which stops with it. `profiles`: the folder of the user's own.
 
     `door`: an open one if omitted. `needed`: the processes that every question needs. `run_deadline_s`: of a question that names
-    none.
+    none. `batch`: how many requests the engine answers together.
     """
     app = web.Application(middlewares=[counted, problems_middleware, guarded], client_max_size=settings.max_body_bytes)
     canary = Canary(pipeline, settings.canary_s) if settings.canary_s else None
     app[TIMEOUTS] = timeouts or Timeouts()
     known = KnownProfiles(profiles)
     app[EDGE] = Edge(
-        settings, app[TIMEOUTS], pipeline, known, tuple(needed), door or Door(), canary, run_deadline_s=run_deadline_s
+        settings,
+        app[TIMEOUTS],
+        pipeline,
+        known,
+        tuple(needed),
+        door or Door(),
+        canary,
+        run_deadline_s=run_deadline_s,
+        admission=Admission(Limit(least_at_once(batch))),
     )
     app[ROUTES] = all_routes(app[EDGE])
     for each in app[ROUTES]:

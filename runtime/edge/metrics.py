@@ -130,8 +130,8 @@ class AdmissionCollector(Collector):
         yield from (decided, waiting, wait)
         for name, meaning, value in (
             ("limit", "How many runs may be under way at once.", limit.at_once),
-            ("under_way", "Runs of this edge under way.", len(limit.runs)),
-            ("rate", "Runs done in a second when there is enough to do; 0: not yet known.", limit.per_s),
-            ("alone_seconds", "How long a run takes with none beside it; 0: not yet known.", limit.alone_s),
+            ("under_way", "Runs under way, those that other processes admitted among them.", len(limit.runs)),
+            ("rate", "Runs done in a second when there is enough to do; 0: not known.", limit.per_s),
+            ("run_seconds", "The time within which nine of ten runs end; 0: not known.", limit.longest_s),
         ):
             yield GaugeMetricFamily(f"groundwire_edge_admission_{name}", meaning, value=value)

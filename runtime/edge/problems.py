@@ -1,6 +1,5 @@
 """Errors as the client sees them: RFC 9457 problem+json, with one sentence on the fault and the likely remedy."""
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -8,6 +7,7 @@ from http import HTTPStatus
 import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler
+from msgspec import UNSET, UnsetType
 
 from bus.delivery.admission import Overloaded
 from bus.powers.sources import NoSuchSource, NotServed
@@ -63,6 +63,11 @@ class Problem(Exception):
         self.detail = one_line(detail)
         self.headers = dict(headers or {})
         self.field = field or (named_field(detail) if status < 500 else "")
+
+    @property
+    def retry_after_s(self) -> int | UnsetType:
+        """After how many seconds the request may be sent again, where that is known."""
+        return int(self.headers["Retry-After"]) if "Retry-After" in self.headers else UNSET
 
 
 def one_line(text: str) -> str:
@@ -133,7 +138,7 @@ def problem_of(error: Exception) -> Problem:
     if isinstance(error, Invalid):
         return Problem(_UNFIT.get(error.code, 400), error.code, str(error), field=error.field)
     status, code = next(pair for kind, pair in KNOWN.items() if isinstance(error, kind))
-    again_s = math.ceil(error.retry_after_s) if isinstance(error, Overloaded) else RETRY_AFTER_S
+    again_s = error.retry_after_s if isinstance(error, Overloaded) else RETRY_AFTER_S
     return Problem(status, code, str(error), {"Retry-After": str(again_s)} if status in (429, 503) else None)
 
 

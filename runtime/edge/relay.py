@@ -64,7 +64,8 @@ class Transcript:
         """Keep the contents of an event; returns the event itself if it is one of progress."""
         match event:
             case Error() if event.code in FAILURES:
-                self.failure = Problem(FAILURES[event.code], event.code, event.content)
+                again = {"Retry-After": str(event.retry_after_s)} if event.retry_after_s else {}
+                self.failure = Problem(FAILURES[event.code], event.code, event.content, again)
             case Error():
                 self.withdrawn = event.content
             case References():

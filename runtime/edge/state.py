@@ -11,6 +11,7 @@ import msgspec
 from aiohttp import WSCloseCode, web
 
 from bus.delivery.admission import Admission
+from bus.delivery.elsewhere import count_elsewhere
 from bus.journal.records import RECEIVED, TRACEPARENT, VIA
 from bus.runs.router import Reader
 from bus.runs.runs import NoSuchRun, Runs, Submitted, no_such_run
@@ -57,6 +58,11 @@ class Edge:
 
     def __post_init__(self) -> None:
         self.metrics.watch(self.admission)
+
+    async def count_runs(self) -> None:
+        """Count the ends of all runs, and what other processes admit, from now on."""
+        self.runs.router.ended = self.admission.leave
+        await count_elsewhere(self.runs.client, self.admission, self.run_deadline_s)
 
     @property
     def watches(self) -> tuple[Watch, ...]:
@@ -111,29 +117,25 @@ class Edge:
         run = await self.runs.identify(question, access)
         if not run.created:
             return (await self.runs.submit_and_read(question, deadline_s, access=access, run=run))[1]
-        run_id, router = run.run_id, self.runs.router
+        run_id = run.run_id
         headers = {VIA: transport, RECEIVED: f"{time.time():.6f}"}
         if caller.traceparent:
             headers[TRACEPARENT] = caller.traceparent
         longest_s = question.deadline_s or deadline_s or self.run_deadline_s
         began = time.monotonic()
-        async with self.admission.entered(run_id, question.priority, longest_s, key=access.key if access else ""):
+        async with self.admission.entered(run_id, question, longest_s, key=access.key if access else ""):
             if (waited_s := time.monotonic() - began) > NOTABLE_S:  # the deadline counts from the request
                 question = msgspec.structs.replace(question, deadline_s=max(longest_s - waited_s, NOTABLE_S))
-            router.when_done(run_id, self.admission.leave)
             submitting = asyncio.create_task(
                 self.runs.submit_and_read(question, deadline_s, access=access, run=run, headers=headers),
                 name=f"submit {run_id}",
             )
             try:
                 submitted, reader = await asyncio.shield(submitting)
-            except BaseException as error:
-                router.not_awaited(run_id)
-                if isinstance(error, asyncio.CancelledError):
-                    await self._to_its_end(self._left_early(question, run_id, submitting), f"end {run_id}")
+            except asyncio.CancelledError:
+                await self._to_its_end(self._left_early(question, run_id, submitting), f"end {run_id}")
                 raise
         if not submitted.created:  # another request with its idempotency key came first
-            router.not_awaited(run_id)
             self.admission.forget(run_id)
         return reader
 
@@ -149,7 +151,6 @@ class Edge:
     async def cancel(self, run_id: str) -> bool:
         """End a run and make room for the next. False: it was over. Raises BadId, NoSuchRun, Unavailable."""
         ended = await self.runs.cancel(run_id)
-        self.runs.router.not_awaited(run_id)
         self.admission.forget(run_id)
         return ended
 

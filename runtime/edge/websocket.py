@@ -221,7 +221,7 @@ class Socket(Client[Envelope]):
         """Send an error event and DONE, so that a client that reads up to DONE is never left waiting."""
         key = parsed.idempotency_key if isinstance(parsed, QuestionAsked) else None
         run_id = parsed.run_id if isinstance(parsed, Resume | Cancel) else ""
-        events = (Error(code=problem.code, content=problem.detail), Done())
+        events = (Error(code=problem.code, content=problem.detail, retry_after_s=problem.retry_after_s), Done())
         with contextlib.suppress(ConnectionResetError):
             try:
                 await self.send(

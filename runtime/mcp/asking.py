@@ -8,12 +8,12 @@ import msgspec
 from mcp_types import CallToolResult
 from msgspec import Meta
 
-from bus.powers.events import ProgressEvent, Sources, StageEvent, Withheld
+from bus.powers.events import ProgressEvent, Queued, Sources, StageEvent, Withheld
 from bus.runs.router import Closing, Numbered, Reader
 from bus.wire.messages import QuestionAsked, Turn
 from index.filters import Filter
 from index.languages import FALLBACK, of
-from prompts.vocabulary import Language, Style, Voice
+from prompts.vocabulary import Language, Style, Urgency, Voice
 from runtime.edge.problems import Problem
 from runtime.edge.relay import TextForm, Transcript, relay
 from runtime.edge.state import Edge
@@ -46,6 +46,9 @@ class AskArguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         Voice | None, Meta(description="How sure an answer must be; below that the closest passages are shown instead.")
     ] = None
     filter: Annotated[Filter | None, Meta(description="Only documents that fit all of it.")] = None
+    priority: Annotated[
+        Urgency, Meta(description="`batch` for a question that may wait until those of persons are answered.")
+    ] = "interactive"
     deadline_s: Annotated[float, Meta(gt=0, le=3600, description="Give up after this many seconds.")] | None = None
 
 
@@ -71,6 +74,7 @@ async def ask(context: Context, arguments: AskArguments) -> CallToolResult:
         style=arguments.style,
         voice=arguments.voice,
         filter=arguments.filter,
+        priority=arguments.priority,
         deadline_s=arguments.deadline_s,
         events="default" if token_of(context) is None else "all",
         on_disconnect="continue" if peer.may_leave else "cancel",
@@ -123,6 +127,8 @@ class Reporter(TextForm[Report]):
         match event:
             case StageEvent(status="start"):
                 yield number, _stage(event.stage), event
+            case Queued():
+                yield number, f"waiting for {event.position - 1} other questions", event
             case Sources():
                 titles = ", ".join(dict.fromkeys(one_line(each.title or each.source_id) for each in event.items))
                 yield number, f"found {titles}", event

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 from mcp_types import CallToolResult, ResourceLink, TextContent, Tool, ToolAnnotations
+from msgspec import UNSET
 
 from bus.runs.router import Closing
 from runtime.edge.door import check_scope
@@ -61,9 +62,11 @@ def result_of(text: str, data: msgspec.Struct, links: tuple[ResourceLink, ...] =
 
 def failed(problem: Problem) -> CallToolResult:
     """A problem as text, so that the client's model can ask differently."""
-    again = problem.headers.get("Retry-After")
-    wait = f" (try again in {again} s)" if again else ""
-    return CallToolResult(content=[TextContent(type="text", text=f"{problem.detail}{wait}")], is_error=True)
+    text, meta = problem.detail, None
+    if problem.retry_after_s is not UNSET:
+        text += f" (try again in {problem.retry_after_s} s)"
+        meta = {"groundwire/retry_after_s": problem.retry_after_s}
+    return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True, _meta=meta)
 
 
 def schema_of(struct: type[msgspec.Struct]) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from actors.pipeline import pipeline
 from actors.question.profile import preload
 from actors.question.resolved import Defaults, resolving_under
+from bus.delivery.admission import Admission
+from bus.delivery.limit import Limit, least_at_once
 from bus.delivery.worker import Worker
 from bus.journal.access import groups_named
 from bus.journal.janitor import Janitor
@@ -50,7 +52,10 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors"
         await declare_streams(first.jetstream(timeout=2.0), settings.bus)
         await first.close()
         ungranted, answer = groups_named(settings.access.integrations), await _in_place(settings)
-        worker = await _started(lambda: Worker(graph, settings.bus, ungranted=ungranted, answer=answer))
+        least = least_at_once(settings.inference.batch)
+        worker = await _started(
+            lambda: Worker(graph, settings.bus, ungranted=ungranted, answer=answer, intake=Admission(Limit(least)))
+        )
         janitor = Janitor(worker.client, worker.inbox, worker.journal, settings.bus)
         await janitor.start()
         closers = [actor.name for actor in graph.actors if actor.takes is RunFinished]

@@ -65,7 +65,9 @@ async def serve(
                 door=door,
                 needed=needed,
                 run_deadline_s=settings.bus.deadline_s,
+                batch=settings.inference.batch,
             )
+            await app[EDGE].count_runs()
             runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=5.0)
             await runner.setup()
             try:

@@ -1,201 +1,382 @@
-"""Admission: order, waiting and `Retry-After`, on a simulated clock."""
+"""Admission in front of simulated servers, in virtual time: order, waits, refusals and `Retry-After`."""
 
 import asyncio
+import itertools
+import random
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
-from typing import Self
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
 
 import pytest
 
-from bus.delivery.admission import BURST_S, Admission, Overloaded
+from bus.delivery.admission import PATIENCE_S, Admission, Overloaded, Position
 from bus.delivery.limit import Limit
+from bus.wire.messages import QuestionAsked
 from prompts.vocabulary import Urgency
+from tests.bus.virtual_time import in_virtual_time
 
-ALONE_S = 0.1
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
+LEAST = 4
 
 
-class Door:
-    """A door on a pretended clock, for runs that take `ALONE_S` one after the other, so ten a second."""
+@dataclass(frozen=True)
+class Server:
+    """Answers up to `at_once` questions together in `takes_s`; the others wait in it. `spread`: of the times."""
 
-    def __init__(self, *, brief: bool = True) -> None:
-        self.clock = Clock()
-        self.admission = Admission(Limit(first=1, most=1), brief=brief, clock=self.clock)
-        self.begun: list[str] = []
-        self.tasks: dict[str, asyncio.Task[None]] = {}
+    at_once: int
+    takes_s: float
+    spread: float = 0.0
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        """No caller is left waiting and no refusal unread: asyncio would log either during another test."""
-        for task in self.tasks.values():
-            task.cancel()
-        await asyncio.gather(*self.tasks.values(), return_exceptions=True)
-
-    async def measure(self) -> None:
-        for n in range(8):
-            await self.admission.enter(f"first{n}", "interactive", 10.0)
-            self.clock.now += ALONE_S
-            self.admission.leave(f"first{n}")
-        self.clock.now += 10 * BURST_S
-
-    async def ask(self, run_id: str, urgency: Urgency = "interactive", deadline_s: float = 60.0, key: str = "") -> None:
-        async def entering() -> None:
-            await self.admission.enter(run_id, urgency, deadline_s, key=key)
-            self.begun.append(run_id)
-
-        self.tasks[run_id] = asyncio.create_task(entering())
-        await asyncio.sleep(0)
-
-    async def work(self, seconds: float) -> None:
-        """Let time pass while the runs under way are done."""
-        end = self.clock.now + seconds
-        while self.clock.now + ALONE_S <= end + 1e-9 and self.admission.limit.runs:
-            self.clock.now += ALONE_S
-            self.admission.leave(next(iter(self.admission.limit.runs)))
-            await asyncio.sleep(0)
-            await asyncio.sleep(0)
-        self.clock.now = max(self.clock.now, end)
-
-    def refused(self) -> dict[str, float]:
-        """The refused callers, with their wait."""
-        found = {name: task.exception() for name, task in self.tasks.items() if task.done()}
-        return {name: error.retry_after_s for name, error in found.items() if isinstance(error, Overloaded)}
+    @property
+    def per_s(self) -> float:
+        return self.at_once / self.takes_s
 
 
-@pytest.fixture
-async def unmeasured() -> AsyncIterator[Door]:
-    async with Door() as made:
-        yield made
+@dataclass(frozen=True)
+class End:
+    """What became of a question, after how many seconds since it was asked. `retry_after_s`: 0 unless it was refused."""
+
+    run_id: str
+    key: str
+    urgency: Urgency
+    asked: float
+    began_s: float
+    took_s: float
+    retry_after_s: int = 0
 
 
-@pytest.fixture
-async def door(unmeasured: Door) -> Door:
-    await unmeasured.measure()
-    return unmeasured
+@dataclass
+class Service:
+    """A simulated server behind an admission."""
+
+    server: Server
+    least: int = LEAST
+    ends: list[End] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.admission = Admission(Limit(self.least), clock=self.loop.time)
+        self.up = asyncio.Event()
+        self.up.set()
+        self._slots = asyncio.Semaphore(self.server.at_once)
+        self._chance = random.Random(7)
+        self._number = itertools.count()
+
+    async def ask(
+        self,
+        deadline_s: float | None = 20.0,
+        urgency: Urgency = "interactive",
+        key: str = "",
+        position: Position | None = None,
+    ) -> End:
+        run_id, asked, began_s = f"run-{next(self._number)}", self.loop.time(), 0.0
+        question = QuestionAsked(question="?", priority=urgency, deadline_s=deadline_s)
+        refused = 0
+        try:
+            await self.admission.enter(run_id, question, deadline_s or 120.0, key=key, position=position)
+            began_s = self.loop.time() - asked
+            await self.work()
+            self.admission.leave(run_id)
+        except Overloaded as error:
+            refused = error.retry_after_s
+        end = End(run_id, key, urgency, asked, began_s, self.loop.time() - asked, refused)
+        self.ends.append(end)
+        return end
+
+    async def work(self) -> None:
+        async with self._slots:
+            await self.up.wait()
+            spread = self.server.spread
+            await asyncio.sleep(self.server.takes_s * self._chance.uniform(1 - spread, 1 + spread))
+
+    async def burst(
+        self, count: int, deadline_s: float | None = 20.0, urgency: Urgency = "interactive", key: str = ""
+    ) -> "Result":
+        return Result(await asyncio.gather(*(self.ask(deadline_s, urgency, key) for _ in range(count))))
+
+    async def closed(self, clients: int, seconds: float, urgency: Urgency = "interactive") -> "Result":
+        """Clients that each ask again when they have their answer."""
+        until = self.loop.time() + seconds
+
+        async def client() -> list[End]:
+            ends = []
+            while self.loop.time() < until:
+                ends.append(await self.ask(None, urgency))
+                await asyncio.sleep(ends[-1].retry_after_s)
+            return ends
+
+        return Result([end for ends in await asyncio.gather(*(client() for _ in range(clients))) for end in ends])
+
+    async def open(self, per_s: float, seconds: float, deadline_s: float = 20.0) -> "Result":
+        """Clients that ask at a rate, whatever becomes of it."""
+        asked = []
+        for _ in range(round(per_s * seconds)):
+            asked.append(asyncio.create_task(self.ask(deadline_s)))
+            await asyncio.sleep(1 / per_s)
+        return Result(await asyncio.gather(*asked))
 
 
-async def ask_many(door: Door, names: Sequence[str], **fields: object) -> None:
-    for name in names:
-        await door.ask(name, **fields)  # type: ignore[arg-type]
+class Result:
+    def __init__(self, ends: Sequence[End]) -> None:
+        self.answered = [end for end in ends if not end.retry_after_s]
+        self.refused = [end for end in ends if end.retry_after_s]
+
+    @property
+    def slowest_s(self) -> float:
+        return max(end.took_s for end in self.answered)
+
+    @property
+    def refused_after_s(self) -> float:
+        return max((end.took_s for end in self.refused), default=0.0)
 
 
-async def test_burst_is_answered_for_a_second_rest_refused(door: Door) -> None:
-    await ask_many(door, [f"q{n}" for n in range(100)])
-    assert door.admission.waiting() in (9, 10)
-    assert len(door.refused()) == 99 - door.admission.waiting()
-    await door.work(2.0)
-    assert len(door.begun) in (10, 11)
+def simulated[T](server: Server, scene: Callable[[Service], Awaitable[T]]) -> T:
+    """`scene` with a service that knows how many questions its server answers together."""
+
+    async def run() -> T:
+        return await scene(Service(server, max(LEAST, server.at_once)))
+
+    return in_virtual_time(run())
 
 
-async def test_return_after_retry_after_is_admitted(door: Door) -> None:
-    """A hundred at once, each of which comes back once, after its `Retry-After` (in whole seconds, as in HTTP)."""
-    await ask_many(door, [f"q{n}" for n in range(100)])
-    told = sorted((-(-after_s // 1), name) for name, after_s in door.refused().items())
-    began = door.clock.now
-    for after_s, name in told:
-        await door.work(began + after_s - door.clock.now)
-        await door.ask(f"{name} again")
-    await door.work(2.0)
-    assert len([name for name in door.begun if "again" in name]) >= 0.8 * len(told)
-    assert told[-1][0] <= 2 * len(told) * ALONE_S
+PIPELINE = Server(4, 0.15, spread=0.4)  # about 27 a second
+SLOW = Server(16, 8.0)
+SCRIPTED = Server(8, 2.0)
+ONE_BY_ONE = Server(1, 0.2)
+SERVERS = pytest.mark.parametrize(
+    "server", [PIPELINE, SLOW, SCRIPTED, ONE_BY_ONE], ids=["pipeline", "8s", "2s", "200ms"]
+)
 
 
-async def test_admitted_requests_hardly_wait_in_a_standing_queue(door: Door) -> None:
-    waits: dict[str, float] = {}
-    for n in range(2000):  # twenty times what can be done, for ten seconds
-        await door.ask(f"q{n}")
-        waits[f"q{n}"] = door.clock.now
-        if n % 20 == 19:
-            before = len(door.begun)
-            await door.work(ALONE_S)
-            for name in door.begun[before:]:
-                waits[name] = door.clock.now - waits[name]
-    late = [waits[name] for name in door.begun[len(door.begun) // 2 :]]
-    assert len(door.begun) >= 95  # of the hundred that can be done in ten seconds
-    assert max(late) <= 2 * ALONE_S + 1e-6
+async def nothing(service: Service) -> None:
+    pass
 
 
-async def test_batch_waits_behind_interactive_until_its_deadline(door: Door) -> None:
-    await ask_many(door, [f"b{n}" for n in range(1000)], urgency="batch", deadline_s=60.0)
-    assert 590 <= door.admission.waiting("batch") <= 600  # a minute at ten a second
-    assert len(door.refused()) >= 399
-    await door.ask("person")
-    assert door.begun[-1] == "person"
-    await ask_many(door, ["one", "two"])
-    await door.work(3 * ALONE_S + ALONE_S)
-    assert door.begun[:4] == ["b0", "person", "one", "two"]
+async def singles(service: Service) -> None:
+    for _ in range(8):
+        await service.ask()
 
 
-async def test_flooding_key_delays_no_other(door: Door) -> None:
-    await ask_many(door, [f"flood{n}" for n in range(50)], key="flood")
-    await ask_many(door, ["quiet0", "quiet1"], key="quiet")
-    assert not [name for name in door.refused() if name.startswith("quiet")]
-    await door.work(5 * ALONE_S)
-    assert door.begun[:5] == ["flood0", "flood1", "quiet0", "flood2", "quiet1"]
+async def crowd(service: Service) -> None:
+    await service.closed(64, max(8.0, 10 * service.server.takes_s))
 
 
-async def test_flooding_keys_share_alike(door: Door) -> None:
-    for n in range(30):
-        for key in ("a", "b", "c"):
-            await door.ask(f"{key}{n}", "batch", key=key)
-    await door.work(3.0)
-    shares = Counter(name[0] for name in door.begun[1:])
-    assert max(shares.values()) - min(shares.values()) <= 1
+async def interrupted(service: Service) -> None:
+    """The service stops under load for a while, and again."""
+    for _ in range(3):
+        load = asyncio.create_task(service.closed(16, 6.0))
+        await asyncio.sleep(2.0)
+        service.up.clear()
+        await asyncio.sleep(5.0)
+        service.up.set()
+        await load
 
 
-async def test_leaving_the_queue_leaves_no_trace(door: Door) -> None:
-    await ask_many(door, ["under way", "leaves", "stays"])
-    door.tasks["leaves"].cancel()
-    await asyncio.gather(door.tasks["leaves"], return_exceptions=True)
-    assert door.admission.waiting() == 1
-    await door.work(1.0)
-    assert door.begun == ["under way", "stays"]
-    assert door.admission.limit.runs == {}
+#: A server whose answers take 8 s is known only after a minute.
+SCENES = [
+    (server, before)
+    for server in (PIPELINE, SLOW, SCRIPTED, ONE_BY_ONE)
+    for before in (nothing, singles, crowd, interrupted)
+    if before is crowd or server.takes_s < (1 if before is interrupted else 8)
+]
 
 
-async def test_unused_slot_is_passed_on(door: Door) -> None:
-    async def breaks() -> None:
-        async with door.admission.entered("breaks", "interactive", 10.0):
-            await door.ask("next")
-            raise RuntimeError
+@pytest.mark.parametrize(("server", "before"), SCENES)
+def test_possible_bursts_are_answered(server: Server, before: Callable[[Service], Awaitable[None]]) -> None:
+    async def scene(service: Service) -> None:
+        await before(service)
+        deadline_s = max(20.0, 5 * server.takes_s)
+        for count in (50, 200, 800):
+            possible = min(count, int((deadline_s - server.takes_s) * server.per_s))
+            done = await service.burst(count, deadline_s)
+            assert len(done.answered) >= 0.9 * possible if possible < count else not done.refused
+            assert done.slowest_s <= deadline_s
+            await asyncio.sleep(2.0)
 
-    with pytest.raises(RuntimeError):
-        await breaks()
-    await asyncio.sleep(0)
-    assert door.begun == ["next"]
-
-
-async def test_hopeless_deadline_is_refused_with_a_wait(door: Door) -> None:
-    await ask_many(door, [f"b{n}" for n in range(101)], urgency="batch", deadline_s=600.0)
-    await door.ask("hurried", "batch", 5.0)
-    assert door.refused()["hurried"] == pytest.approx(5.3, abs=0.5)
+    simulated(server, scene)
 
 
-async def test_wait_past_its_deadline_is_refused(unmeasured: Door) -> None:
-    await unmeasured.ask("under way")
-    await unmeasured.ask("waits", deadline_s=0.05)  # it is let into the queue, for nothing is measured yet
-    with pytest.raises(Overloaded):
-        await unmeasured.tasks["waits"]
-    assert unmeasured.admission.waiting() == 0
+@SERVERS
+@pytest.mark.parametrize("before", [crowd])
+def test_impossible_questions_are_refused_soon(server: Server, before: Callable[[Service], Awaitable[None]]) -> None:
+    async def scene(service: Service) -> None:
+        await before(service)
+        deadline_s = max(20.0, 5 * server.takes_s)
+        done = await service.burst(5000, deadline_s)
+        assert len(done.answered) >= 0.9 * (deadline_s - server.takes_s) * server.per_s - server.at_once // 2
+        assert done.slowest_s <= deadline_s
+        late = [end for end in done.refused if end.took_s > 3.0]
+        assert len(late) <= max(server.at_once, 0.15 * len(done.answered))
+
+    simulated(server, scene)
 
 
-async def test_active_run_may_enter_again(door: Door) -> None:
-    for _ in range(2):
-        await door.ask("twice")
-    assert door.begun == ["twice", "twice"]
-    await door.work(1.0)
-    assert door.admission.limit.runs == {}
+@SERVERS
+def test_closed_loop_has_no_refusals(server: Server) -> None:
+    async def scene(service: Service) -> None:
+        done = await service.closed(16, 60 * server.takes_s)
+        assert not done.refused or server.per_s * PATIENCE_S < 16
+        assert len(done.answered) / (60 * server.takes_s) >= 0.85 * server.per_s
+
+    simulated(server, scene)
 
 
-async def test_first_requests_do_not_all_wait(unmeasured: Door) -> None:
-    await ask_many(unmeasured, [f"q{n}" for n in range(500)])
-    assert 10 < unmeasured.admission.waiting() < 100
+@SERVERS
+def test_goodput_under_ten_times_the_capacity(server: Server) -> None:
+    async def scene(service: Service) -> None:
+        await crowd(service)
+        began, seconds, deadline_s = service.loop.time(), 40 * server.takes_s, max(5.0, 5 * server.takes_s)
+        done = await service.open(10 * server.per_s, seconds, deadline_s)
+        good = [end for end in done.answered if end.took_s <= deadline_s]
+        assert len(good) / (service.loop.time() - began) >= 0.9 * server.per_s
+        assert len(good) >= 0.95 * len(done.answered)
+
+    simulated(server, scene)
+
+
+def test_return_after_retry_after_is_admitted() -> None:
+    async def scene(service: Service) -> None:
+        await crowd(service)
+        done = await service.burst(600, 5.0)
+        began = done.refused[0].asked
+
+        async def again(end: End) -> End:
+            await asyncio.sleep(began + end.retry_after_s - service.loop.time())
+            return await service.ask(5.0)
+
+        first = [end for end in done.refused if end.took_s < 1.0]
+        assert len(first) > 300
+        waiting = [asyncio.create_task(again(end)) for end in first if began + end.retry_after_s > service.loop.time()]
+        ends = Result(await asyncio.gather(*waiting))
+        assert len(ends.answered) >= 0.8 * len(waiting)
+
+    simulated(PIPELINE, scene)
+
+
+def test_person_passes_a_batch_flood() -> None:
+    async def scene(service: Service) -> None:
+        await crowd(service)
+        alone_s = (await service.ask()).took_s
+        flood = asyncio.create_task(service.burst(500, 60.0, "batch"))
+        await asyncio.sleep(2.0)
+        person = [(await service.ask()).began_s for _ in range(10)]
+        assert max(person) <= alone_s
+        assert len((await flood).answered) == 500
+
+    simulated(PIPELINE, scene)
+
+
+def test_patience_without_a_deadline_is_ten_seconds() -> None:
+    async def scene(service: Service) -> None:
+        await crowd(service)
+        done = await service.burst(100, None)
+        assert PATIENCE_S - 1 <= max(end.began_s for end in done.answered) <= PATIENCE_S
+        assert done.refused
+
+    simulated(ONE_BY_ONE, scene)
+
+
+def test_flooding_key_delays_no_other() -> None:
+    async def scene(service: Service) -> None:
+        flood = asyncio.create_task(service.burst(50, key="flood"))
+        await asyncio.sleep(0.01)
+        quiet = await service.burst(2, key="quiet")
+        assert max(end.took_s for end in quiet.answered) <= (LEAST + 4) * ONE_BY_ONE.takes_s + 0.01
+        await flood
+
+    simulated(ONE_BY_ONE, scene)
+
+
+def test_flooding_keys_share_alike() -> None:
+    async def scene(service: Service) -> None:
+        await asyncio.gather(*(service.burst(30, 120.0, "batch", key) for key in ("a", "b", "c")))
+        shares = Counter(end.key for end in service.ends[LEAST : LEAST + 30])
+        assert max(shares.values()) - min(shares.values()) <= 2
+
+    simulated(ONE_BY_ONE, scene)
+
+
+def test_earliest_deadline_begins_first_within_a_key() -> None:
+    async def scene(service: Service) -> None:
+        patient = asyncio.create_task(service.burst(20, 60.0))
+        await asyncio.sleep(0.01)
+        hurried = await service.ask(3.0)
+        assert hurried.took_s <= (LEAST + 1) * ONE_BY_ONE.takes_s + 0.01
+        assert not (await patient).refused
+
+    simulated(ONE_BY_ONE, scene)
+
+
+def test_positions_are_reported_each_second() -> None:
+    async def scene(service: Service) -> None:
+        places: list[int] = []
+
+        async def position(place: int) -> None:
+            places.append(place)
+
+        others = asyncio.create_task(service.burst(20))
+        await asyncio.sleep(0.01)
+        end = await service.ask(position=position)
+        await others
+        assert len(places) in (int(end.began_s), int(end.began_s) - 1)
+        assert places == sorted(places, reverse=True)
+        assert places[0] in (3, 13)
+
+    simulated(ONE_BY_ONE, scene)
+
+
+def test_leaving_the_queue_leaves_no_trace() -> None:
+    async def scene(service: Service) -> None:
+        begun = [asyncio.create_task(service.ask()) for _ in range(LEAST)]
+        leaves, stays = asyncio.create_task(service.ask()), asyncio.create_task(service.ask())
+        await asyncio.sleep(0.01)
+        leaves.cancel()
+        await asyncio.gather(leaves, return_exceptions=True)
+        assert service.admission.waiting() == 1
+        await asyncio.gather(stays, *begun)
+        assert (len(service.ends), service.admission.limit.runs) == (LEAST + 1, {})
+
+    simulated(ONE_BY_ONE, scene)
+
+
+def test_unused_slot_is_passed_on() -> None:
+    async def scene(service: Service) -> None:
+        admission, question = service.admission, QuestionAsked(question="?")
+
+        async def breaks() -> None:
+            async with admission.entered("breaks", question, 10.0):
+                for n in range(LEAST - 1):
+                    await admission.enter(f"other-{n}", question, 10.0)
+                following = asyncio.create_task(admission.enter("next", question, 10.0))
+                await asyncio.sleep(0.01)
+                assert not following.done()
+                raise RuntimeError
+
+        with pytest.raises(RuntimeError):
+            await breaks()
+        assert "next" in admission.limit.runs
+
+    simulated(ONE_BY_ONE, scene)
+
+
+def test_active_run_may_enter_again() -> None:
+    async def scene(service: Service) -> None:
+        for _ in range(2 * LEAST):
+            await service.admission.enter("twice", QuestionAsked(question="?"), 10.0)
+        assert len(service.admission.limit.runs) == 1
+
+    simulated(ONE_BY_ONE, scene)
+
+
+def test_runs_of_other_processes_take_room() -> None:
+    async def scene(service: Service) -> None:
+        for n in range(LEAST):
+            service.admission.count(f"elsewhere-{n}", "interactive", 60.0)
+        own = [asyncio.create_task(service.ask()) for _ in range(3)]
+        await asyncio.sleep(0.1)
+        assert service.admission.waiting() == 1  # half the room is this process's own
+        for n in range(LEAST):
+            service.admission.leave(f"elsewhere-{n}")
+        assert service.admission.waiting() == 0
+        await asyncio.gather(*own)
+
+    simulated(ONE_BY_ONE, scene)

@@ -1,79 +1,91 @@
-"""How many may be under way: on a pretended machine and a pretended clock."""
+"""How many may be under way: on a simulated machine and clock."""
 
 import heapq
 import random
 
 import pytest
 
-from bus.delivery.limit import Limit
+from bus.delivery.limit import FRESH_S, Limit
 
 
-def driven(limit: Limit, *, at_once: int, alone_s: float, runs: int, spread: float = 0.0, seed: int = 1) -> float:
-    """Runs in a row on a machine that does `at_once` side by side, as many as the limit lets; the rate at which they were done.
-
-    A run that begins when more are under way takes as much longer.
-    """
-    chance = random.Random(seed)
+def driven(
+    limit: Limit, *, at_once: int, takes_s: float, seconds: float, began: float = 0.0, spread: float = 0.3
+) -> float:
+    """As many runs as the limit allows on a machine that does `at_once` side by side; the rate of the second half."""
+    chance = random.Random(1)
     limit.runs.clear()
-    now, number, began = 0.0, 0, 0.0
+    now, number, done = began, 0, 0
+    free = [began] * at_once
     ends: list[tuple[float, str]] = []
-    half = runs // 2
-    for done in range(runs):
+    while now < began + seconds:
         while limit.has_room("interactive"):
             number += 1
             limit.begin(str(number), "interactive", now, now + 1e9)
-            share = max(1.0, len(limit.runs) / at_once)
-            heapq.heappush(ends, (now + alone_s * share * chance.uniform(1 - spread, 1 + spread), str(number)))
+            end = max(now, heapq.heappop(free)) + takes_s * chance.uniform(1 - spread, 1 + spread)
+            heapq.heappush(free, end)
+            heapq.heappush(ends, (end, str(number)))
         now, run_id = heapq.heappop(ends)
         limit.end(run_id, now)
-        if done == half:
-            began = now
-    return (runs - half - 1) / (now - began)
+        done += now > began + seconds / 2
+    return done / (seconds / 2)
 
 
-@pytest.mark.parametrize("at_once", [1, 2, 4, 16, 64])
-@pytest.mark.parametrize("alone_s", [0.05, 5.0])
-def test_limit_adapts_to_the_machine(at_once: int, alone_s: float) -> None:
-    limit = Limit()
-    rate = driven(limit, at_once=at_once, alone_s=alone_s, runs=4000, spread=0.3)
-    assert rate > 0.9 * at_once / alone_s
-    assert limit.per_s == pytest.approx(at_once / alone_s, rel=0.35)
-    assert at_once <= limit.at_once <= 2 * at_once + 1
-    assert limit.took_s < 2 * alone_s
+@pytest.mark.parametrize("at_once", [1, 4, 16, 64])
+@pytest.mark.parametrize("takes_s", [0.1, 5.0])
+def test_limit_adapts_to_the_machine(at_once: int, takes_s: float) -> None:
+    limit = Limit(least=4)
+    rate = driven(limit, at_once=at_once, takes_s=takes_s, seconds=600 * takes_s)
+    assert rate > 0.9 * at_once / takes_s
+    assert limit.per_s == pytest.approx(at_once / takes_s, rel=0.15)
+    assert limit.at_once <= max(6, 2.3 * at_once)
 
 
-def test_limit_follows_a_slower_and_faster_machine() -> None:
-    limit = Limit()
-    driven(limit, at_once=16, alone_s=0.1, runs=2000)
-    before = limit.at_once
-    driven(limit, at_once=4, alone_s=0.1, runs=2000)
-    assert limit.at_once < before / 2
-    driven(limit, at_once=16, alone_s=0.1, runs=4000)
-    assert limit.at_once >= before * 0.8
+def test_limit_follows_a_narrower_and_wider_machine() -> None:
+    limit = Limit(least=4)
+    driven(limit, at_once=32, takes_s=0.1, seconds=60)
+    wide = limit.at_once
+    driven(limit, at_once=4, takes_s=0.1, seconds=60, began=100)
+    assert limit.at_once < wide / 2
+    assert driven(limit, at_once=32, takes_s=0.1, seconds=120, began=200) > 0.8 * 320
 
 
-def test_long_work_does_not_lower_the_limit_for_ever() -> None:
-    """A model in place of rules: alone, an answer now takes fifty times as long."""
-    limit = Limit()
-    driven(limit, at_once=8, alone_s=0.1, runs=1000)
-    driven(limit, at_once=8, alone_s=5.0, runs=2000)
-    assert limit.alone_s == pytest.approx(5.0, rel=0.3)
-    assert limit.at_once >= 6
+def test_whole_batches_are_counted() -> None:
+    limit = Limit(least=4)
+    assert driven(limit, at_once=8, takes_s=2.0, seconds=400, spread=0.0) > 0.9 * 4
+    assert limit.per_s == pytest.approx(4, rel=0.05)
+
+
+def test_interrupted_window_means_nothing() -> None:
+    limit = Limit(least=4)
+    driven(limit, at_once=4, takes_s=0.1, seconds=10)
+    rate = limit.per_s
+    for n in range(4):
+        limit.end(str(n), 25.0)
+    driven(limit, at_once=4, takes_s=0.1, seconds=3, began=25.0)
+    assert limit.per_s > 0.8 * rate
+
+
+def test_old_measurements_are_forgotten() -> None:
+    limit = Limit(least=4)
+    driven(limit, at_once=4, takes_s=0.1, seconds=10)
+    assert limit.per_s > 0 < limit.longest_s
+    limit.sweep(11 + FRESH_S)
+    assert (limit.per_s, limit.longest_s) == (0, 0)
 
 
 def test_batch_takes_no_interactive_slot() -> None:
-    limit = Limit(first=2)
+    limit = Limit(least=2)
     for n in range(2):
         limit.begin(str(n), "batch", 0.0, 10.0)
     assert (limit.has_room("batch"), limit.has_room("interactive")) == (False, True)
 
 
 def test_run_with_a_lost_end_frees_its_slot() -> None:
-    limit = Limit(first=1)
+    limit = Limit(least=1)
     limit.begin("lost", "interactive", 0.0, 10.0)
     limit.sweep(9.0)
     assert not limit.has_room("interactive")
     limit.sweep(11.0)
     assert limit.has_room("interactive")
     limit.end("lost", 12.0)
-    assert limit.took_s == 0.0
+    assert limit.longest_s == 0.0

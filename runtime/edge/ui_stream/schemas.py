@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from bus.powers.events import Passages, Sources, StageEvent, VerdictEvent, Withheld
+from bus.powers.events import Passages, Queued, Sources, StageEvent, VerdictEvent, Withheld
 from bus.wire.messages import Constraints, Context, IdempotencyKey
 from index.filters import Filter
 from prompts.vocabulary import Confidence, Cut, EventsWanted, Language, Outcome, Reason, Release, Style, Urgency, Voice
@@ -188,6 +188,11 @@ class UiVerdict(UiChunk, frozen=True, kw_only=True, tag="data-verdict"):
     data: VerdictEvent
 
 
+class UiQueued(UiChunk, frozen=True, kw_only=True, tag="data-queued"):
+    id: str
+    data: Queued
+
+
 class UiPassages(UiChunk, frozen=True, kw_only=True, tag="data-passages"):
     id: str
     data: Passages
@@ -233,6 +238,7 @@ CHUNKS: tuple[type[UiChunk], ...] = (
     UiFound,
     UiWithheld,
     UiVerdict,
+    UiQueued,
     UiPassages,
     UiFinishStep,
     UiMessageMetadata,

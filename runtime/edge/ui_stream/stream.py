@@ -11,7 +11,7 @@ import msgspec
 from aiohttp import web
 from msgspec.structs import replace
 
-from bus.powers.events import Passages, ProgressEvent, Sources, StageEvent, VerdictEvent, Withheld
+from bus.powers.events import Passages, ProgressEvent, Queued, Sources, StageEvent, VerdictEvent, Withheld
 from bus.wire.messages import NearPassage, Reference
 from runtime.edge.cited import base_of, cited
 from runtime.edge.problems import Problem
@@ -86,6 +86,8 @@ class UiForm(TextForm[bytes]):
                 return ui.UiWithheld(id=f"withheld-{self._withheld}", data=event)
             case VerdictEvent():
                 return ui.UiVerdict(id="verdict", data=event)
+            case Queued():
+                return ui.UiQueued(id="queued", data=event)
 
     def _end(self, metadata: ui.UiMetadata) -> Iterator[ui.UiChunk]:
         """The chunks after the text of an answer, or its withdrawal."""
