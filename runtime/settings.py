@@ -165,10 +165,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     log: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = "WARNING"  #: log level of the processes
 
     @property
+    def without_model(self) -> bool:
+        """Whether the actors answer asks by rules, in their own process."""
+        return self.inference.engine == InferenceSettings().engine
+
+    @property
     def actor_names(self) -> tuple[str, ...]:
         """The name of each actors process in logs and health checks. With a model, the model is what questions wait for."""
-        alone = self.inference.engine != InferenceSettings().engine
-        count = self.actors.processes or (1 if alone else min(max((os.cpu_count() or 1) // 2, 1), MOST_ACTORS))
+        by_cores = min(max((os.cpu_count() or 1) // 2, 1), MOST_ACTORS)
+        count = self.actors.processes or (by_cores if self.without_model else 1)
         return ("actors", *(f"actors-{n}" for n in range(2, count + 1)))
 
 

@@ -80,10 +80,10 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors"
 
 
 async def _in_place(settings: Settings) -> Callable[[Answer], Answer] | None:
-    """What answers asks here if the engine needs neither device nor prompts; other models of a profile are asked over the bus."""
-    engine = make_engine(settings.inference)
-    if engine.owns_device or engine.needs_rendering:
+    """What answers asks here without a model; other models of a profile are asked over the bus."""
+    if not settings.without_model:
         return None
+    engine = make_engine(settings.inference)
     await engine.start()
     inference = Inference(engine, settings.inference)
 

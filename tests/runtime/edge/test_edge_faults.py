@@ -172,6 +172,6 @@ async def test_readiness_asks_every_actor_process(settings: Settings, journal: J
     edge = await Edge(spread).start()
     async with aiohttp.ClientSession(edge.address) as session, session.get("/readyz") as response:
         found = json.loads(await response.read())["checks"]
-    assert set(found) == {"nats", "streams", "search", "inference", "actors", "actors-2", "edge", "canary"}
+    assert set(found) == {"nats", "streams", "search", "actors", "actors-2", "edge", "canary"}
     assert found["actors-2"]["detail"] == "no actors-2 process answers"
     await edge.end()
