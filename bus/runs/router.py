@@ -61,6 +61,7 @@ class Reader:
         self.done = False
         self._router = router
         self._frames: deque[bytes] = deque()
+        self._notes: list[bytes] = []
         self._bytes = 0
         self._count = 0
         self._woken = Wake()
@@ -110,6 +111,11 @@ class Reader:
         self._frames.append(data)
         self._woken.set()
 
+    def note(self, event: bytes) -> None:
+        """Add an event that only this reader gets; its number is 0."""
+        self._notes.append(event)
+        self._woken.set()
+
     def fail(self, problem: Exception) -> None:
         self._problem = problem
         self._woken.set()
@@ -130,6 +136,9 @@ class Reader:
     async def batch_within(self, silence_s: float | None) -> list[Numbered] | None:
         """`batch`, or None after so long a silence."""
         while not self.done:
+            if self._notes:
+                notes, self._notes = self._notes, []
+                return [(0, note) for note in notes]
             if self._frames:
                 if found := self._take():
                     return found

@@ -11,12 +11,13 @@ import logging
 import resource
 import socket
 from collections import Counter
-from typing import Any
+from typing import Any, cast
 
+import msgspec
 from aiohttp import web
 
 from runtime.edge.origins import is_loopback
-from runtime.edge.problems import ERRORS, PROBLEM_JSON, Problem
+from runtime.edge.problems import ERRORS, PROBLEM_JSON, RETRY_AFTER_S, Problem
 from runtime.edge.timeouts import Timeouts
 
 log = logging.getLogger("groundwire.edge")
@@ -25,8 +26,22 @@ log = logging.getLogger("groundwire.edge")
 OTHER_FILES = 128
 #: Most bytes of the request line and of each header, and most headers.
 SIZES = {"max_line_size": 8190, "max_field_size": 8190, "max_headers": 64}
+#: How many connections above the limit are answered at a time; more are cut.
+MOST_EXCESS = 4096
+#: How many connections may wait to be accepted.
+BACKLOG = 4096
 #: How long the rest of a refused request's body is read before its connection is closed, in seconds.
 LINGERING_S = 2.0
+
+_BODY = msgspec.json.encode(
+    PROBLEM_JSON.body(
+        Problem(503, "too_many_connections", "the service has too many open connections; try again later")
+    )
+)
+_FULL = (
+    b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/problem+json; charset=utf-8\r\n"
+    b"Retry-After: %d\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s" % (RETRY_AFTER_S, len(_BODY), _BODY)
+)
 
 
 class Crowd:
@@ -36,6 +51,7 @@ class Crowd:
         self.most = most
         self.most_per_address = most_per_address
         self.refused = 0
+        self.excess = 0  # connections that are being refused
         self._open: Counter[str] = Counter()
         self._all = 0
 
@@ -56,6 +72,31 @@ class Crowd:
         self._open[address] -= 1
         if not self._open[address]:
             del self._open[address]
+
+
+class Excess(asyncio.Protocol):
+    """A connection above the limit: its first bytes are answered with 503, the rest is read and dropped until its client leaves."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, transport: asyncio.Transport, crowd: Crowd) -> None:
+        if crowd.excess >= MOST_EXCESS:
+            transport.abort()
+            return
+        crowd.excess += 1
+        self._transport = transport
+        self._crowd = crowd
+        self._answered = False
+        self._gone_by = loop.call_later(LINGERING_S, transport.abort)
+        transport.set_protocol(self)
+
+    def data_received(self, data: bytes) -> None:
+        if not self._answered:
+            self._answered = True
+            self._transport.write(_FULL)
+            self._transport.write_eof()
+
+    def connection_lost(self, error: BaseException | None) -> None:
+        self._crowd.excess -= 1
+        self._gone_by.cancel()
 
 
 def network_of(address: str) -> str:
@@ -85,8 +126,7 @@ class Connection(web.RequestHandler):
         peer = transport.get_extra_info("peername")
         address = network_of(peer[0] if peer else "")
         if not self._crowd.enter(address):
-            if isinstance(transport, asyncio.Transport) or hasattr(transport, "abort"):
-                transport.abort()
+            Excess(self._loop, cast(asyncio.Transport, transport), self._crowd)  # uvloop's does not inherit from it
             return
         self._from = address
         _limit_sending(transport.get_extra_info("socket"), self._stall_s)
@@ -180,14 +220,14 @@ class Site(web.BaseSite):
         def connection() -> Connection:
             return Connection(server, self._crowd, self._stall_s, loop=loop, **self._options)
 
-        self._server = await loop.create_server(connection, list(self._addresses), self.port, backlog=512)
+        self._server = await loop.create_server(connection, list(self._addresses), self.port, backlog=BACKLOG)
         self.port = int(self._server.sockets[0].getsockname()[1])
 
 
 def allow_files(connections: int) -> None:
     """Raise the process's limit of open files to what that many connections need, as far as the system lets it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = connections + OTHER_FILES
+    wanted = connections + MOST_EXCESS + OTHER_FILES
     if hard != resource.RLIM_INFINITY:
         wanted = min(wanted, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:

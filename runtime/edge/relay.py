@@ -11,12 +11,27 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from bus.powers.events import Done, Error, Passages, ProgressEvent, References, StreamEvent, Token, TokensEnd, event_in
+import msgspec
+
+from bus.powers.events import (
+    DONE_LINE,
+    Done,
+    Error,
+    Passages,
+    ProgressEvent,
+    References,
+    StreamEvent,
+    Token,
+    TokensEnd,
+    event_in,
+)
 from bus.runs.router import Numbered, Reader, TooSlow
 from bus.wire.errors import Unavailable
 from bus.wire.messages import NearPassage, Reference
 from runtime.edge.problems import EXPECTED, Problem, problem_of
 from runtime.edge.state import Edge
+
+_encode = msgspec.json.Encoder().encode
 
 #: The HTTP status of each error event that means no answer; any other error withdraws an answer already shown.
 FAILURES = {
@@ -29,6 +44,12 @@ FAILURES = {
     "invalid": 422,
     "no_such_profile": 422,
 }
+
+
+def events_of(problem: Problem) -> tuple[bytes, bytes]:
+    """The problem as the last events of a stream: an error, and DONE."""
+    error = Error(code=problem.code, content=problem.detail, retry_after_s=problem.retry_after_s)
+    return _encode(error), DONE_LINE
 
 
 class Transcript:

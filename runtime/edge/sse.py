@@ -10,7 +10,8 @@ from typing import Literal
 from aiohttp import web
 
 from bus.runs.router import Numbered, Reader
-from runtime.edge.relay import Client, Form, relay
+from runtime.edge.problems import Problem
+from runtime.edge.relay import Client, Form, events_of, relay
 from runtime.edge.responses import run_headers
 from runtime.edge.state import EDGE, Edge
 
@@ -37,9 +38,13 @@ class EventForm(Form[bytes]):
 
     def events(self, batch: Sequence[Numbered]) -> Iterator[bytes]:
         for event in batch:
-            if event[0] > self._after:
+            if event[0] > self._after or not event[0]:
                 yield b"%sid: %d\ndata: %s\n\n" % (self._retry, *event)
                 self._retry = b""
+
+    def failed(self, problem: Problem) -> Iterator[bytes]:
+        for event in events_of(problem):
+            yield b"data: %s\n\n" % event
 
 
 class SseClient(Client[bytes]):

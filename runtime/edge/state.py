@@ -6,13 +6,15 @@ import logging
 import time
 from collections.abc import AsyncIterator, Coroutine
 from dataclasses import dataclass, field
+from functools import partial
 
 import msgspec
 from aiohttp import WSCloseCode, web
 
-from bus.delivery.admission import Admission
+from bus.delivery.admission import LOOK_S, Admission, Position
 from bus.delivery.elsewhere import count_elsewhere
 from bus.journal.records import RECEIVED, TRACEPARENT, VIA
+from bus.powers.events import Queued
 from bus.runs.router import Reader
 from bus.runs.runs import NoSuchRun, Runs, Submitted, no_such_run
 from bus.transport.watched import Watch
@@ -25,6 +27,7 @@ from runtime.edge.canary import Canary
 from runtime.edge.door import Caller, Door
 from runtime.edge.known_profiles import KnownProfiles
 from runtime.edge.metrics import Metrics
+from runtime.edge.problems import Problem
 from runtime.edge.timeouts import Timeouts
 from runtime.settings import EdgeSettings
 
@@ -54,6 +57,7 @@ class Edge:
     closing: bool = False
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     sockets: set[web.WebSocketResponse] = field(default_factory=set)
+    queued: dict[str, asyncio.Task[Reader]] = field(default_factory=dict)
     ending: set[asyncio.Task[None]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -111,19 +115,60 @@ class Edge:
     async def _admit(self, caller: Caller, question: QuestionAsked, transport: str, deadline_s: float | None) -> Reader:
         """Write the question once there is room for it; a repeated question already has its run.
 
-        Each key has its fair share of the room.
+        Each key has its fair share of the room. A client that wants all events gets a reader after a second, and in it the
+        positions of its question.
         """
         access = caller.access
         run = await self.runs.identify(question, access)
         if not run.created:
             return (await self.runs.submit_and_read(question, deadline_s, access=access, run=run))[1]
-        run_id = run.run_id
+        if question.events != "all":
+            return await self._enter(caller, question, transport, deadline_s, run)
+        shown = self.runs.router.reader(run.run_id)
+
+        async def position(place: int) -> None:
+            shown.note(msgspec.json.encode(Queued(position=place)))
+
+        entering = asyncio.create_task(self._enter(caller, question, transport, deadline_s, run, position))
+        try:
+            await asyncio.wait([entering], timeout=LOOK_S)
+        except asyncio.CancelledError:
+            shown.close()
+            entering.cancel()
+            raise
+        if entering.done():
+            shown.close()
+            return entering.result()
+        self.queued[run.run_id] = entering
+        entering.add_done_callback(partial(self._entered, run.run_id, shown))
+        return shown
+
+    def _entered(self, run_id: str, shown: Reader, entering: asyncio.Task[Reader]) -> None:
+        """A question has left the queue: `shown` has its events from here on, or its error."""
+        del self.queued[run_id]
+        if entering.cancelled():
+            shown.fail(Problem(409, "cancelled", "the question was cancelled before it began"))
+        elif (error := entering.exception()) is not None:
+            shown.fail(error if isinstance(error, Exception) else Unavailable("this process stops"))
+        else:
+            entering.result().close()
+
+    async def _enter(
+        self,
+        caller: Caller,
+        question: QuestionAsked,
+        transport: str,
+        deadline_s: float | None,
+        run: Submitted,
+        position: Position | None = None,
+    ) -> Reader:
+        access, run_id = caller.access, run.run_id
         headers = {VIA: transport, RECEIVED: f"{time.time():.6f}"}
         if caller.traceparent:
             headers[TRACEPARENT] = caller.traceparent
         longest_s = question.deadline_s or deadline_s or self.run_deadline_s
-        began = time.monotonic()
-        async with self.admission.entered(run_id, question, longest_s, key=access.key if access else ""):
+        began, key = time.monotonic(), access.key if access else ""
+        async with self.admission.entered(run_id, question, longest_s, key=key, position=position):
             if (waited_s := time.monotonic() - began) > NOTABLE_S:  # the deadline counts from the request
                 question = msgspec.structs.replace(question, deadline_s=max(longest_s - waited_s, NOTABLE_S))
             submitting = asyncio.create_task(
@@ -150,6 +195,8 @@ class Edge:
 
     async def cancel(self, run_id: str) -> bool:
         """End a run and make room for the next. False: it was over. Raises BadId, NoSuchRun, Unavailable."""
+        if (entering := self.queued.get(run_id)) is not None:
+            return entering.cancel()
         ended = await self.runs.cancel(run_id)
         self.admission.forget(run_id)
         return ended
@@ -160,8 +207,10 @@ class Edge:
         await self.not_followed(question, run_id)
 
     async def not_followed(self, question: QuestionAsked, run_id: str) -> None:
-        """No client waits for the end of the run: it goes on, unless `on_disconnect` is `cancel`."""
-        if question.on_disconnect == "cancel" and not self.closing:
+        """No client waits for the end of the run: it goes on, unless `on_disconnect` is `cancel` or it has not begun."""
+        if (entering := self.queued.get(run_id)) is not None:
+            entering.cancel()
+        elif question.on_disconnect == "cancel" and not self.closing:
             await self._to_its_end(self._end(run_id), f"end {run_id}")
 
     async def _end(self, run_id: str) -> None:

@@ -16,13 +16,13 @@ import msgspec
 from aiohttp import WSCloseCode, WSMsgType, web
 from msgspec import Meta
 
-from bus.powers.events import EVENT_TYPES, Done, Error, Event
+from bus.powers.events import EVENT_TYPES, Event
 from bus.runs.router import Numbered
 from bus.wire.messages import QuestionAsked
 from bus.wire.subjects import check_id
 from runtime.edge.door import CALLER, SUBPROTOCOL, Caller, check_scope
 from runtime.edge.problems import EXPECTED, Problem, problem_of
-from runtime.edge.relay import Client, Form, relay
+from runtime.edge.relay import Client, Form, events_of, relay
 from runtime.edge.request_parsing import UNREADABLE, decode_json, parse_body
 from runtime.edge.routes import Reply, Route, parameter
 from runtime.edge.state import EDGE, Edge
@@ -129,7 +129,7 @@ class EnvelopeForm(Form[Envelope]):
             yield self._envelope((0, _ACCEPTED))
 
     def events(self, batch: Sequence[Numbered]) -> Iterator[Envelope]:
-        return (self._envelope(event) for event in batch if event[0] > self._after)
+        return (self._envelope(event) for event in batch if event[0] > self._after or not event[0])
 
     def _envelope(self, event: Numbered) -> Envelope:
         return Envelope(run_id=self._run_id, id=event[0], event=msgspec.Raw(event[1]), key=self._key)
@@ -221,11 +221,10 @@ class Socket(Client[Envelope]):
         """Send an error event and DONE, so that a client that reads up to DONE is never left waiting."""
         key = parsed.idempotency_key if isinstance(parsed, QuestionAsked) else None
         run_id = parsed.run_id if isinstance(parsed, Resume | Cancel) else ""
-        events = (Error(code=problem.code, content=problem.detail, retry_after_s=problem.retry_after_s), Done())
         with contextlib.suppress(ConnectionResetError):
             try:
                 await self.send(
-                    Envelope(run_id=run_id, id=0, event=msgspec.Raw(_encode(event)), key=key) for event in events
+                    Envelope(run_id=run_id, id=0, event=msgspec.Raw(event), key=key) for event in events_of(problem)
                 )
             except TimeoutError:
                 await self.drop()

@@ -117,7 +117,7 @@ class Reporter(TextForm[Report]):
     def events(self, batch: Sequence[Numbered]) -> Iterator[Report]:
         for _ in self.run.add([each for each in batch if each[0] <= self.after]):
             pass
-        return super().events([each for each in batch if each[0] > self.after])
+        return super().events([each for each in batch if each[0] > self.after or not each[0]])
 
     def text(self, number: int, tokens: list[str]) -> Iterator[Report]:
         content = "".join(tokens)

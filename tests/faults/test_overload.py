@@ -182,6 +182,34 @@ async def test_interactive_question_passes_a_batch_flood(machine: Machine) -> No
         assert await asyncio.gather(*flood) == [200] * 100
 
 
+async def test_waiting_question_gets_its_position(machine: Machine) -> None:
+    async with door(machine) as session:
+        flood = [asyncio.create_task(read(session, f"b {n}", priority="batch")) for n in range(120)]
+        await until(lambda: _more(machine.done, 8), what="the flood to be under way")
+        question = {"question": "waits", "priority": "batch", "events": "all"}
+        async with session.post("/v1/runs", json=question) as response:
+            lines = [line async for line in response.content if line.startswith(b"data:")]
+        assert lines[0].startswith(b'data: {"type":"queued","position":')
+        assert b'"DONE"' in lines[-1]
+        await asyncio.gather(*flood)
+
+
+async def test_queued_question_can_be_cancelled(machine: Machine) -> None:
+    async with door(machine) as session, session.ws_connect("/v1/ws") as socket:
+        flood = [asyncio.create_task(read(session, f"b {n}", priority="batch")) for n in range(120)]
+        await until(lambda: _more(machine.done, 8), what="the flood to be under way")
+        await socket.send_json({"question": "waits", "priority": "batch", "events": "all"})
+        accepted, queued = [await socket.receive_json(timeout=30) for _ in range(2)]
+        assert queued["event"]["type"] == "queued"
+        await socket.send_json({"type": "cancel", "run_id": accepted["run_id"]})
+        events = [queued["event"]]
+        while events[-1]["type"] != "DONE":
+            events.append((await socket.receive_json(timeout=30))["event"])
+        assert events[-2]["code"] == "cancelled"
+        await asyncio.gather(*flood)
+        assert "waits" not in machine.done
+
+
 async def _more(done: list[str], than: int) -> bool:
     return len(done) > than
 

@@ -1,16 +1,21 @@
 """The pure parts of the door: rates, hosts and origins, addresses that are loopback, and how many connections there may be."""
 
+import asyncio
+
+import aiohttp
 import pytest
+from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bus.wire.errors import Unavailable
-from runtime.edge.connections import Crowd, network_of
+from runtime.edge.connections import Connection, Crowd, network_of
 from runtime.edge.limits import Limits
 from runtime.edge.origins import is_loopback
 from runtime.edge.problems import Problem, one_line
 from runtime.processes.listening import addresses_of, check_key, key_file, needs_key, url_of
 from runtime.settings import AccessSettings, EdgeSettings, Settings
+from tests.polling import until
 
 
 @given(
@@ -122,6 +127,32 @@ def test_connections_are_counted_by_address_and_total() -> None:
     assert crowd.enter("10.0.0.1")
     assert crowd.refused == 2
     assert Crowd(most=9, most_per_address=0).enter("10.0.0.1")
+
+
+async def hello(_: web.BaseRequest) -> web.StreamResponse:
+    return web.Response(text="hello")
+
+
+async def test_excess_connection_gets_503() -> None:
+    loop, crowd = asyncio.get_running_loop(), Crowd(most=1, most_per_address=0)
+    server = web.Server(hello)
+    listening = await loop.create_server(lambda: Connection(server, crowd, 5.0, loop=loop), "127.0.0.1", 0)
+    port = listening.sockets[0].getsockname()[1]
+    async with aiohttp.ClientSession(f"http://127.0.0.1:{port}") as first:
+        assert await (await first.get("/")).text() == "hello"
+        for _ in range(3):
+            address = f"http://127.0.0.1:{port}"
+            async with aiohttp.ClientSession() as session, session.post(address, data=b"x" * 100_000) as response:
+                assert (response.status, response.headers["Retry-After"]) == (503, "2")
+                assert (await response.json(content_type=None))["code"] == "too_many_connections"
+        assert await (await first.get("/")).text() == "hello"
+    await until(lambda: _none(crowd), what="all connections to be counted out")
+    listening.close()
+    await server.shutdown(0.1)
+
+
+async def _none(crowd: Crowd) -> bool:
+    return crowd.excess == 0
 
 
 def test_ipv6_network_counts_as_one_address() -> None:
