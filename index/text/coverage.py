@@ -13,6 +13,7 @@ sentences) covers is reported with the share that the passage covers.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -37,6 +38,7 @@ def gram_set(text: str) -> GramSet:
     return hash_sets(text)[0]
 
 
+@lru_cache(maxsize=16_384)
 def word_set(word: str) -> GramSet:
     """The n-grams of a word in any position: of Chinese and Korean only its pairs, as no space need follow it."""
     codes = encode(word)

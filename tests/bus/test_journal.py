@@ -2,13 +2,13 @@
 
 import asyncio
 import secrets
+from types import SimpleNamespace
 from typing import Any
 
 import nats.js.errors
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nats.js.errors import APIError
 
 from bus.journal.journal import WRONG_LAST, Journal
 from bus.journal.records import AskRecord, SearchRecord, Stage, decode, encode
@@ -151,23 +151,27 @@ async def test_refused_and_missing_record_is_not_stored(wire: Wire, monkeypatch:
     """A leader that was cut off holds the first try, refuses the second because of it, and stores neither."""
     tries = 0
 
-    async def cut_off(*_: object, **__: object) -> None:
+    async def cut_off(*_: object, **__: object) -> SimpleNamespace:
         nonlocal tries
         tries += 1
-        raise TimeoutError if tries == 1 else APIError(code=400, err_code=WRONG_LAST, description="wrong last sequence")
+        if tries == 1:
+            raise TimeoutError
+        return SimpleNamespace(
+            data=b'{"error":{"code":400,"err_code":%d,"description":"wrong last sequence"}}' % WRONG_LAST
+        )
 
-    really = wire.journal.js.publish
-    monkeypatch.setattr(wire.journal.js, "publish", cut_off)
+    really = wire.client.request
+    monkeypatch.setattr(wire.client, "request", cut_off)
     key = key_of(QuestionAsked, run())
     with pytest.raises(Unavailable, match="takes no record, and has none"):
         await wire.journal.write(key, QuestionAsked(question="Lost?"), patience_s=0.3)
 
     async def unheard(*arguments: Any, **options: Any) -> None:
         await really(*arguments, **options)
-        monkeypatch.setattr(wire.journal.js, "publish", really)
+        monkeypatch.setattr(wire.client, "request", really)
         raise TimeoutError
 
-    monkeypatch.setattr(wire.journal.js, "publish", unheard)
+    monkeypatch.setattr(wire.client, "request", unheard)
     assert not await wire.journal.write(key, QuestionAsked(question="Stored?"))
     (there,) = await wire.journal.latest([key.subject])
     assert there.message == QuestionAsked(question="Stored?")
