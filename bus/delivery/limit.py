@@ -57,6 +57,10 @@ class Limit:
 
     least: int = field(default_factory=least_at_once)
     runs: dict[str, UnderWay] = field(default_factory=dict)
+    #: How many runs end in a second when there is enough to do; 0 while that is not known.
+    per_s: float = 0.0
+    #: A time within which nearly every run ends; 0 while that is not known.
+    longest_s: float = 0.0
     _level: int = 0
     _first_rate: float | None = 0.0  # of the round before; None once the first rise is over
     _rates: dict[int, tuple[int, float]] = field(default_factory=dict)  # by level: the window's number, and the rate
@@ -74,16 +78,6 @@ class Limit:
     @property
     def at_once(self) -> int:
         return min(MOST, round(self.least * STEP**self._level))
-
-    @property
-    def per_s(self) -> float:
-        """How many runs end in a second when there is enough to do; 0 while that is not known."""
-        return _quantile(self._latest, 0.75)
-
-    @property
-    def longest_s(self) -> float:
-        """A time within which nearly every run ends; 0 while that is not known."""
-        return _quantile(self._times, 0.9)
 
     def has_room(self, urgency: Urgency) -> bool:
         """Whether one more may begin here. Batch runs never take the place of an interactive one.
@@ -112,6 +106,7 @@ class Limit:
         usual_s = _quantile(self._times, 0.5)
         interrupted = bool(self._times) and now - self._ended > PAUSE * usual_s
         self._times.append((now, now - run.began))
+        self.longest_s = _quantile(self._times, 0.9)
         if self._began is None:
             return
         lasted_s = self._ended - self._began
@@ -134,6 +129,10 @@ class Limit:
         for remembered in (self._latest, self._times):
             while remembered and now - remembered[0][0] > FRESH_S:
                 remembered.popleft()
+        if not self._latest:
+            self.per_s = 0.0
+        if not self._times:
+            self.longest_s = 0.0
         for run_id in [name for name, run in self.runs.items() if now > run.over_by]:
             del self.runs[run_id]
 
@@ -157,6 +156,7 @@ class Limit:
         here = self._level
         self._windows += 1
         self._latest.append((now, rate))
+        self.per_s = _quantile(self._latest, 0.75)
         _, before = self._rates.get(here, (0, rate))
         self._rates[here] = self._windows, rate = self._windows, (before + rate) / 2
         self._rates = {at: known for at, known in self._rates.items() if self._windows - known[0] <= STALE}

@@ -4,7 +4,7 @@ gw.question_asked.<run_id>          a question, from the edge or from any integr
 gw.<message_type>.<run_id>.<lane>   every other record of the journal
 gw.event.<run_id>                   what the client sees, fenced: tokens, references, error, DONE
 gw.canary.<run_id>                  the same of readiness's own questions, which integrations do not see
-gw.progress.<run_id>                what `events=all` adds: stages, sources, withheld, verdict
+gw.progress.<run_id>                what `events=all` adds: stages, sources, withheld, verdict, queued
 gw.runs.ask, gw.runs.get            requests of an integration (`bus.runs.requests`)
 gw.ask, gw.search, gw.index, gw.sources, gw.vectors, gw.embed, gw.cancel.<run_id>, gw.admitted.<run_id>
                                     core NATS: the sender repeats a request that gets no answer

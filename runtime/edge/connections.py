@@ -6,6 +6,7 @@ nor a client that does not read its response; this module counts connections and
 """
 
 import asyncio
+import functools
 import ipaddress
 import logging
 import resource
@@ -99,6 +100,7 @@ class Excess(asyncio.Protocol):
         self._gone_by.cancel()
 
 
+@functools.lru_cache(maxsize=4096)
 def network_of(address: str) -> str:
     """The network that counts as one address: an IPv6 client has a whole /64 to itself."""
     try:

@@ -44,7 +44,7 @@ class EventForm(Form[bytes]):
 
     def failed(self, problem: Problem) -> Iterator[bytes]:
         for event in events_of(problem):
-            yield b"data: %s\n\n" % event
+            yield b"id: 0\ndata: %s\n\n" % event
 
 
 class SseClient(Client[bytes]):

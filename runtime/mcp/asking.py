@@ -113,6 +113,7 @@ class Reporter(TextForm[Report]):
         super().__init__(run_id)
         self.context = context
         self.after = after
+        self.waits = 0
 
     def events(self, batch: Sequence[Numbered]) -> Iterator[Report]:
         for _ in self.run.add([each for each in batch if each[0] <= self.after]):
@@ -138,8 +139,10 @@ class Reporter(TextForm[Report]):
 
     async def send(self, units: Iterable[Report]) -> None:
         for number, message, event in units:
-            await report(self.context, number, message, event)
-            self.after = number
+            self.waits += not number
+            progress = number or 1 - 1 / (1 + self.waits)  # it must grow, before the first event of the run too
+            await report(self.context, progress, message, event)
+            self.after = number or self.after
 
     async def alive(self) -> None:
         await self.context.lifespan_context.alive()

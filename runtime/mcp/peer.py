@@ -52,7 +52,7 @@ def token_of(context: Context) -> str | int | None:
     return (context.meta or {}).get("progress_token")
 
 
-async def report(context: Context, number: int, message: str, event: msgspec.Struct) -> None:
+async def report(context: Context, number: float, message: str, event: msgspec.Struct) -> None:
     """Report progress to a client that wants it. `number` grows with each call; `event` is the same progress for programs."""
     if (token := token_of(context)) is not None:
         params = ProgressNotificationParams(

@@ -225,6 +225,7 @@ TYPES = [
     (events.Sources, bus.powers.events.Sources),
     (events.Withheld, bus.powers.events.Withheld),
     (events.Verdict, bus.powers.events.VerdictEvent),
+    (events.Queued, bus.powers.events.Queued),
 ]
 #: Fields of the server that the client ignores.
 LEFT = {

@@ -166,6 +166,14 @@ async def test_refusal_uses_its_transport_form(machine: Machine) -> None:
             assert "Retry-After" in response.headers
             error = (await response.json())["error"]
             assert (error["code"], error["type"]) == ("overloaded", "rate_limit_error")
+        arguments = {"question": "no time", "priority": "batch", "deadline_s": 0.05}
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ask", "arguments": arguments}}
+        async with session.post(
+            "/mcp", json=call, headers={"Accept": "application/json, text/event-stream"}
+        ) as response:
+            result = (await response.json(content_type=None))["result"]
+        assert result["isError"]
+        assert 1 <= result["_meta"]["groundwire/retry_after_s"] <= 120
         for task in flood:
             task.cancel()
         await asyncio.gather(*flood, return_exceptions=True)

@@ -34,6 +34,7 @@ class Error(Event, frozen=True, kw_only=True, tag="error"):
 
     code: str = ""
     content: str = ""
+    retry_after_s: int | None = None
 
 
 class Done(Event, frozen=True, kw_only=True, tag="DONE"):
@@ -74,6 +75,12 @@ class Verdict(Event, frozen=True, kw_only=True, tag="verdict"):
     outcome: str = ""
 
 
+class Queued(Event, frozen=True, kw_only=True, tag="queued"):
+    """The question waits to begin; 1 begins next."""
+
+    position: int = 0
+
+
 class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     """An event of a newer server; `raw` is its JSON."""
 
@@ -81,7 +88,7 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     raw: bytes
 
 
-type Known = Token | References | Passages | Error | Done | Stage | Sources | Withheld | Verdict
+type Known = Token | References | Passages | Error | Done | Stage | Sources | Withheld | Verdict | Queued
 EVENTS: tuple[type[Event], ...] = get_args(Known.__value__)
 
 #: The codes of an Error that mean a failure; any other takes back what was shown.

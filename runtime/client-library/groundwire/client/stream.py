@@ -72,8 +72,8 @@ class Stream:
                     heard_at = time.monotonic()
                     if message.retry_s is not None:
                         self._pause_s = message.retry_s
-                    if message.id > self.after:
-                        self.after = message.id
+                    if message.id > self.after or not message.id:  # 0: an event before the run, or in place of it
+                        self.after = max(self.after, message.id)
                         self._over = message.data == b'{"type":"DONE"}'
                         yield message.id, message.data
                     if self._over:
