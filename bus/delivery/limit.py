@@ -7,6 +7,7 @@ was reached nearly all of its time. Nothing is assumed about the duration of a r
 seconds.
 """
 
+import math
 import os
 from collections import deque
 from collections.abc import Collection
@@ -25,6 +26,8 @@ SHORT = 0.15
 #: At first the limit rises by two levels with each round, of this share of the runs that may be under way, while the rate of each
 #: is this much higher.
 ROUND, FIRST_GAIN = 0.75, 1.2
+#: How long after an interactive run another one is expected.
+PERSONS_S = 2.0
 #: After so many windows the rate at a level counts as unknown.
 STALE = 20
 #: The rate is the upper quartile of so many windows, a run's longest time the upper tenth of so many runs.
@@ -73,6 +76,7 @@ class Limit:
     _ends: int = 0
     _ended: float = 0.0  # when the last of them was
     _short_s: float = 0.0  # how long fewer were under way than may be
+    _person_at: float = -math.inf  # when an interactive run began or ended last
     _at: float = 0.0  # up to when `_short_s` was counted
 
     @property
@@ -82,13 +86,19 @@ class Limit:
     def has_room(self, urgency: Urgency) -> bool:
         """Whether one more may begin here. Batch runs never take the place of an interactive one.
 
-        Another process that is quicker at each turn must not take all the room, so half of it is this process's own.
+        While persons ask, few batch runs are under way, so that the next person is not slowed. Another process that is quicker
+        at each turn must not take all the room, so half of it is this process's own.
         """
         runs = [run for run in self.runs.values() if urgency == "batch" or run.urgency == "interactive"]
-        return len(runs) < self.at_once or sum(run.own for run in runs) < self.at_once // 2
+        most = self.at_once
+        if urgency == "batch" and self._at - self._person_at < PERSONS_S:
+            most = max(1, self.least // 2)
+        return len(runs) < most or sum(run.own for run in runs) < most // 2
 
     def begin(self, run_id: str, urgency: Urgency, now: float, over_by: float, *, own: bool = True) -> None:
         self._count_short(now)
+        if urgency == "interactive":
+            self._person_at = now
         self.runs[run_id] = UnderWay(now, urgency, over_by, own)
         if self._began is None and len(self.runs) >= self.at_once:
             self._open(now)
@@ -103,6 +113,8 @@ class Limit:
         run = self.runs.pop(run_id, None)
         if run is None:
             return
+        if run.urgency == "interactive":
+            self._person_at = now
         usual_s = _quantile(self._times, 0.5)
         interrupted = bool(self._times) and now - self._ended > PAUSE * usual_s
         self._times.append((now, now - run.began))

@@ -80,6 +80,20 @@ def test_batch_takes_no_interactive_slot() -> None:
     assert (limit.has_room("batch"), limit.has_room("interactive")) == (False, True)
 
 
+def test_few_batch_runs_beside_persons() -> None:
+    limit = Limit(least=4)
+    limit.begin("person", "interactive", 1.0, 10.0)
+    limit.begin("batch", "batch", 1.0, 10.0)
+    assert not limit.has_room("batch")
+    limit.end("person", 1.1)
+    assert limit.has_room("batch")
+    limit.begin("second", "batch", 1.1, 10.0)
+    assert not limit.has_room("batch")
+    limit.end("second", 4.0)
+    limit.begin("third", "batch", 4.0, 10.0)
+    assert limit.has_room("batch")
+
+
 def test_run_with_a_lost_end_frees_its_slot() -> None:
     limit = Limit(least=1)
     limit.begin("lost", "interactive", 0.0, 10.0)
