@@ -135,8 +135,12 @@ async def whole(
     cache_entries: int = 300,
     find: Callable[[SearchRequest], Awaitable[SearchReply]] = find,
     url: str = "",
+    in_place: bool = False,
 ) -> AsyncIterator[Whole]:
-    """Ready for questions; `url`: over this server, not one of its own. Bugs of actors or engine fail the test at the end."""
+    """Ready for questions; `url`: over this server, not one of its own; `in_place`: the actors answer their asks.
+
+    Bugs of actors or engine fail the test at the end.
+    """
     process = None
     if url:
         users = nats_users.make(folder, url)
@@ -163,7 +167,7 @@ async def whole(
         server = AskServer(answering, inference.answer)
         stop_asks = await server.start()
         stop_searches = await serve_search(searching, find)
-        worker = Worker(pipeline(), settings)
+        worker = Worker(pipeline(), settings, answer=(lambda over_bus: inference.answer) if in_place else None)
         await worker.start()
         janitor = Janitor(worker.client, worker.inbox, worker.journal, settings)
         await janitor.start()
