@@ -19,17 +19,10 @@ _lock = threading.Lock()
 _started = threading.Event()
 _VECTOR_MODULE = "jdk.incubator.vector"
 _BRIEF = "-XX:TieredStopAtLevel=1"
-#: Ten times Java's own thresholds of thorough compilation, which by those takes half of Lucene's processor at 10,000 passages;
-#: higher ones still save a seventh at 100,000.
-_BUILD = [
-    f"-XX:Tier4{name}={ten_times}"
-    for name, ten_times in (
-        ("InvocationThreshold", 50_000),
-        ("MinInvocationThreshold", 6_000),
-        ("CompileThreshold", 150_000),
-        ("BackEdgeThreshold", 400_000),
-    )
-]
+#: How many times Java's own thresholds of thorough compilation a build and a search wait. By Java's own, it takes half of Lucene's
+#: processor in a build of 10,000 passages, and more than the searches themselves in the first minutes over a small index. The
+#: passages of a large one are so many that each search reaches the thresholds soon.
+_BUILD, _SEARCH = 10, 100
 
 
 class Java(NamedTuple):
@@ -49,8 +42,13 @@ def start(*, brief: bool = False, build: bool = False, record: Path | None = Non
     """
     with _lock:
         if not _started.is_set():
-            _start([_BRIEF] if brief else _BUILD if build else [], record)
+            _start([_BRIEF] if brief else _thorough_after(_BUILD if build else _SEARCH), record)
             _started.set()
+
+
+def _thorough_after(times: int) -> list[str]:
+    thresholds = {"Invocation": 5_000, "MinInvocation": 600, "Compile": 15_000, "BackEdge": 40_000}
+    return [f"-XX:Tier4{name}Threshold={times * own}" for name, own in thresholds.items()]
 
 
 def _start(compilation: list[str], record: Path | None) -> None:
