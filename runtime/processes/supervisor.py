@@ -86,7 +86,7 @@ class Stack:
         self.commands: dict[str, tuple[str, ...]] = {}
         for role in self.roles:
             if role == "actors":
-                self.commands |= dict.fromkeys(settings.actor_names, (role,))
+                self.commands |= dict.fromkeys(settings.actor_names[: 1 if alone else None], (role,))
             else:
                 self.commands[role] = (role,)
         self.say = say

@@ -21,7 +21,7 @@ _LONG = 20_000
 
 
 class ExtractiveEngine:
-    """Stateless, with nothing to start; its consumer yields to the event loop between deltas."""
+    """Stateless, with nothing to start."""
 
     name = "extractive"
     model = "extractive"
@@ -35,7 +35,7 @@ class ExtractiveEngine:
         return
 
     async def generate(self, request: Request) -> AsyncIterator[Delta | Finished]:
-        """Yield prose in word-sized deltas, after what was already shown; a structured reply as one delta."""
+        """Yield the reply as one delta: prose after what was already shown."""
         if request.schema is not None:
             raise Unavailable(NEEDS_MODEL)
         if request.size > _LONG:
@@ -48,8 +48,8 @@ class ExtractiveEngine:
         if cut:
             pieces = pieces[: request.max_tokens]
             text = request.already_shown + "".join(pieces)
-        for piece in pieces:
-            yield Delta(piece)
+        if pieces:
+            yield Delta("".join(pieces))
         yield Finished(
             text=text,
             finish_reason="length" if cut else "stop",
