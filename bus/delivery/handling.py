@@ -26,7 +26,7 @@ from bus.delivery.elsewhere import announce
 from bus.delivery.execution import Services, check_bound, execute, outputs_of
 from bus.delivery.graph import Graph
 from bus.delivery.joins import joined
-from bus.delivery.memory import Ended, Events, RunMemory
+from bus.delivery.memory import Ended, Events, Later, RunMemory
 from bus.journal.access import Groups, access_in, access_key
 from bus.journal.canary import check_canary
 from bus.journal.deadlines import deadline_of
@@ -44,7 +44,7 @@ from bus.journal.records import (
     only_while_there,
 )
 from bus.powers.asking import Answer, AskClient
-from bus.powers.events import Done, Emitter, Error, Queued, Superseded
+from bus.powers.events import Done, Emitter, Error, EventStore, Queued, Superseded
 from bus.powers.searching import SearchClient
 from bus.runs.story import RunStory
 from bus.transport.connection import Inbox
@@ -76,13 +76,17 @@ WAITING_ROOM = 1000
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An actor, and the record or the lanes that it takes. `attempt`: from 2 on, it may have taken them before."""
+    """An actor, and the record or the lanes that it takes. `attempt`: from 2 on, it may have taken them before.
+
+    `early`: its work, begun while its record was being stored.
+    """
 
     actor: Actor
     key: Key
     sequence: int
     taken: Taken
     attempt: int
+    early: asyncio.Task[tuple[tuple[Message, ...], Stage]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,9 +310,20 @@ class Handling:
         if not await self._in_time(delivery):
             return []
         written = self._done_before(delivery, step)
+        early = None
         if not written:
-            outputs, stage = await self._execute(delivery, step)
-            written = await self._write(delivery, step, outputs, stage)
+            outputs, stage = await (step.early or self._execute(delivery, step))
+            writing = asyncio.create_task(self._write(delivery, step, outputs, stage))
+            early = self._begin_next(delivery, step, outputs, writing)
+            try:
+                written = await writing
+            except BaseException:
+                if early is not None:
+                    early.cancel()
+                raise
+            if early is not None and written[0].attempt > 1:  # another record was there first
+                early.cancel()
+                early = None
         following: list[Step] = []
         for record in written:
             delivery.made[record.key] = record
@@ -320,13 +335,33 @@ class Handling:
                     last = max(lanes, key=lambda lane: lane.sequence)
                     taken = tuple(lane.message for lane in lanes)
                     attempt = max(lane.attempt for lane in lanes)
-                    following.append(Step(actor, last.key, last.sequence, taken if actor.joins else taken[0], attempt))
+                    following.append(
+                        Step(actor, last.key, last.sequence, taken if actor.joins else taken[0], attempt, early)
+                    )
         return following
 
-    async def _execute(self, delivery: Delivery, step: Step) -> tuple[tuple[Message, ...], Stage]:
-        """The outputs of the step's actor, and how they were made."""
+    def _begin_next(
+        self, delivery: Delivery, step: Step, outputs: tuple[Message, ...], writing: asyncio.Task[list[Written]]
+    ) -> asyncio.Task[tuple[tuple[Message, ...], Stage]] | None:
+        """Begin the next stage while its record is being stored, which takes longer than most stages."""
+        if len(outputs) != 1 or step.attempt > 1:
+            return None
+        following = self.graph.consumers(type(outputs[0]))
+        if len(following) != 1 or following[0].joins or following[0].takes is RunFinished:
+            return None
+        key = key_of(type(outputs[0]), step.key.run_id, lane_of(outputs[0]))
+        work = self._execute(delivery, Step(following[0], key, 0, outputs[0], 1), after=writing)
+        early = asyncio.create_task(work, name=f"{following[0].name}, early")
+        early.add_done_callback(lambda task: task.cancelled() or task.exception())  # may never be awaited
+        return early
+
+    async def _execute(
+        self, delivery: Delivery, step: Step, after: asyncio.Task[list[Written]] | None = None
+    ) -> tuple[tuple[Message, ...], Stage]:
+        """The outputs of the step's actor, and how they were made. `after`: what must be stored before it shows anything."""
         actor, memory = step.actor, delivery.memory
-        events = memory.events if memory else self._events.take(step.key.run_id) or Events(self.journal)
+        events: EventStore = memory.events if memory else self._events.take(step.key.run_id) or Events(self.journal)
+        events = events if after is None else Later(events, after)
         result, stage = await execute(
             actor,
             step.taken,

@@ -1,11 +1,14 @@
 """What a process still knows of the runs that ended in it, so that neither their events nor their records are read back."""
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from bus.journal.journal import EventFrame, Journal
 from bus.journal.records import Record, Stage
+from bus.powers.events import EventStore
 from bus.runs.story import RunStory, StageRun
 from bus.wire.messages import Message, RunFinished
 
@@ -34,6 +37,27 @@ class Events:
 
     async def add_aside(self, run_id: str, data: bytes) -> None:
         await self.journal.add_aside(run_id, data)
+
+
+@dataclass(slots=True)
+class Later(EventStore):
+    """The events of a stage that began early: they are written once its own record is stored."""
+
+    events: EventStore
+    stored: "asyncio.Task[Any]"
+
+    async def last_frame(self, run_id: str) -> EventFrame | None:
+        return await self.events.last_frame(run_id)
+
+    async def frames(self, run_id: str) -> list[EventFrame]:
+        return await self.events.frames(run_id)
+
+    async def add_frame(self, run_id: str, data: bytes, headers: Mapping[str, str]) -> int | None:
+        await asyncio.shield(self.stored)
+        return await self.events.add_frame(run_id, data, headers)
+
+    async def add_aside(self, run_id: str, data: bytes) -> None:
+        await self.events.add_aside(run_id, data)
 
 
 @dataclass(slots=True)
