@@ -72,6 +72,7 @@ class CheckedStream:
                     await self._sentence(sentence)
                 if waiting.empty():
                     await self.out.flush()
+            await self.out.flush()  # what is ready is shown, also if the model fails
             await reading  # a task group would wrap the Failure that the actor's fallback handles
         finally:
             reading.cancel()

@@ -30,7 +30,8 @@ class Asked:
 
     @property
     def accepted(self) -> bool:
-        return bool(self.run_id)
+        waiting = self.lines and all(b'"type":"queued"' in line for line in self.lines)  # it is stored when it begins
+        return bool(self.run_id) and not waiting
 
 
 async def events(response: aiohttp.ClientResponse) -> AsyncIterator[tuple[int, bytes]]:

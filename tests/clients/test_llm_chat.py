@@ -57,7 +57,7 @@ async def test_cite(said: tuple[dict[str, Any], Leaving]) -> None:
             ("[2]", "fees 2026.md"),
         ]
         assert cited[0]["url"] == "https://example.org/handbook#loans"
-        assert "/sources/fees%202026.md?start=0&end=9" in cited[1]["url"]
+        assert "/sources/fees%202026.md?start=0&end=8" in cited[1]["url"]
 
 
 async def test_error(said: tuple[dict[str, Any], Leaving]) -> None:

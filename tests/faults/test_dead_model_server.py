@@ -88,7 +88,7 @@ async def house(server: Server, model: ModelServer, folder: Path) -> AsyncIterat
         bus=bus, inference=InferenceSettings(engine="openai", model="one", base_url=model.url), state=str(folder)
     )
     task = asyncio.create_task(inference.serve(settings, stop))
-    async with edge_of(bus, folder) as url:
+    async with edge_of(bus, folder, inference=settings.inference) as url:
         yield url
     stop.set()
     await task

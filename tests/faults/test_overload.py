@@ -331,8 +331,8 @@ async def test_question_abandoned_during_a_server_stop_is_not_run(machine: Machi
 
 async def test_question_with_lost_acks_is_not_run(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The question is stored, and its writer does not know."""
-    js = machine.wire.journal.js
-    publish: Callable[..., object] = js.publish
+    client = machine.wire.journal.client
+    publish: Callable[..., object] = client.request
 
     async def lossy(subject: str, *arguments: object, **options: object) -> object:
         ack = await publish(subject, *arguments, **options)  # type: ignore[misc]
@@ -340,7 +340,7 @@ async def test_question_with_lost_acks_is_not_run(machine: Machine, monkeypatch:
             await asyncio.Event().wait()
         return ack
 
-    monkeypatch.setattr(js, "publish", lossy)
+    monkeypatch.setattr(client, "request", lossy)
     placed = await machine.runs.identify(QuestionAsked(question="lost"))
     with pytest.raises(Unavailable):
         await machine.runs.submit_and_read(QuestionAsked(question="lost"), run=placed)

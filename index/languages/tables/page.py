@@ -105,6 +105,7 @@ class Page(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     original: Text  # link to where the source is published
     whole: Text  # link to the page of the source
     found: Text  # names {n}: how many passages
+    queued: Text  # names {n}: the position of the question that waits
     stopped: Text  # the state after the person stopped it
     ready: Text
     stopped_note: Text  # next to an answer that was stopped

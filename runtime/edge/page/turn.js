@@ -117,12 +117,11 @@ export class Turn {
       case "passages":
         this.showNear(event.items);
         break;
+      case "queued": say(this.progress, "queued", { n: event.position }); break;
       case "sources":
         if (event.items.length) say(this.progress, "found", { n: event.items.length });
         break;
-      case "withheld":
-        this.withhold(event);
-        break;
+      case "withheld": this.withhold(event); break;
       case "verdict":
         this.judge(event);
         break;

@@ -176,7 +176,7 @@ FAULTS = {
     "no answer": (SIMPLE, {"answer_simple": (Unavailable("the model is gone"), 0)}),
     "in mid-answer": (
         QuestionAsked(question="How many days until refunds are paid?", contexts=given(REFUNDS), release="token"),
-        {"answer_simple": (NoReply("too slow"), 5)},
+        {"answer_simple": (NoReply("too slow"), 1)},
     ),
     "judges": (QUESTIONS["complex"], {"judge_relevance": (BadReply("no JSON"), 0)}),
     "verifier": (SIMPLE, {"verify_answer": (BadReply("no JSON"), 0)}),
