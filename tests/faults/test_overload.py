@@ -31,6 +31,9 @@ from tests.bus.toys import READY, answered, ask, ended, working
 from tests.bus.wires import Server, Wire
 from tests.polling import until
 
+#: How much later than its deadline an answer may arrive: the clients run on the same cores.
+SLACK_S = 1.0
+
 
 @dataclass
 class Machine:
@@ -143,7 +146,7 @@ async def test_refusal_is_immediate_and_leaves_no_trace(machine: Machine) -> Non
         assert await asked(machine) == 104 + len(answers)
         assert len(machine.done) == 104 + len(answers)
         assert sorted(refusals)[len(refusals) // 2] < sorted(answers)[len(answers) // 2]
-        assert max(answers) < 3.0
+        assert max(answers) < 3.0 + SLACK_S
         async with session.get("/metrics") as response:
             metrics = await response.text()
         assert f'decision="refused",priority="interactive"}} {len(refusals)}.0' in metrics
