@@ -56,7 +56,7 @@ def units_of(passages: Sequence[Passage]) -> list[Unit]:
 
 
 @lru_cache(maxsize=1024)
-def _cut(passage: Passage) -> list[Unit]:
+def _cut(passage: Passage) -> tuple[Unit, ...]:
     """The units of one passage, counted from 0."""
     found: list[Unit] = []
     told = introductions(passage)
@@ -110,7 +110,7 @@ def _cut(passage: Passage) -> list[Unit]:
             close()
         group.append(unit)
     close()
-    return found
+    return tuple(found)
 
 
 def _same(passage: Passage, group: list[cutting.Unit], unit: cutting.Unit) -> bool:

@@ -209,7 +209,7 @@ def _joined(slices: list[tuple[int, int, Passage]]) -> list[tuple[int, int, Pass
     return joined
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _rough_terms(text: str) -> frozenset[str]:
     """Rough terms for counting overlap: words, and character pairs where words are unspaced or inflected."""
     terms = []

@@ -1,8 +1,8 @@
-"""Handle one message: a question with the whole run that follows from it, or the end of a run.
+"""Handle one message: a question with the whole run that follows from it (`stages`), or the end of a run.
 
-Each stage's record is written before the next stage begins. The question is acknowledged when its run has ended, so if this
-process dies, another one gets the question: it reads the run's records and continues after them. A message that cannot be read
-is set aside; any exception that is not a Failure is a bug and ends the run with an error.
+The question is acknowledged when its run has ended, so if this process dies, another one gets the question: it reads the run's
+records and continues after them. A message that cannot be read is set aside; any exception that is not a Failure is a bug and ends
+the run with an error.
 """
 
 import asyncio
@@ -11,22 +11,18 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Literal
 
 import msgspec
 import nats.errors
 from msgspec import UNSET, UnsetType
 from nats.aio.client import Client
-from nats.aio.msg import Msg
 
-from bus.delivery.actor import Actor, Taken
 from bus.delivery.admission import Admission, Overloaded
 from bus.delivery.elsewhere import announce
-from bus.delivery.execution import Services, check_bound, execute, outputs_of
 from bus.delivery.graph import Graph
-from bus.delivery.joins import joined
-from bus.delivery.memory import Ended, Events, Later, RunMemory
+from bus.delivery.memory import Events, RunMemory
+from bus.delivery.stages import Delivery, Stages, Step, TooLate, check_time
 from bus.journal.access import Groups, access_in, access_key
 from bus.journal.canary import check_canary
 from bus.journal.deadlines import deadline_of
@@ -34,24 +30,17 @@ from bus.journal.journal import Journal
 from bus.journal.packing import unpack
 from bus.journal.records import (
     CAUSE,
-    DEADLINE,
-    TRACEPARENT,
-    VIA,
-    Record,
-    Stage,
     decode,
     encode,
     only_while_there,
 )
 from bus.powers.asking import Answer, AskClient
-from bus.powers.events import Done, Emitter, Error, EventStore, Queued, Superseded
-from bus.powers.searching import SearchClient
-from bus.runs.story import RunStory
+from bus.powers.events import Done, Emitter, Error, Queued, Superseded
 from bus.transport.connection import Inbox
-from bus.transport.envelope import Place, set_aside
+from bus.transport.envelope import set_aside
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Failure, Invalid, Poison
-from bus.wire.messages import MAIN, Message, QuestionAsked, RunFinished, Settled, lane_of, words_asked
+from bus.wire.messages import Message, QuestionAsked, RunFinished, Settled, words_asked
 from bus.wire.requests import parse_question
 from bus.wire.subjects import POISON, BadId, Key, finished, is_canary, key_of, run_filters
 from prompts.vocabulary import Reason, Unrun
@@ -72,70 +61,6 @@ type Answers = Callable[[Answer], Answer]
 
 #: How many questions of an urgency wait in this process; the server keeps the others and sends them again.
 WAITING_ROOM = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """An actor, and the record or the lanes that it takes. `attempt`: from 2 on, it may have taken them before.
-
-    `early`: its work, begun while its record was being stored.
-    """
-
-    actor: Actor
-    key: Key
-    sequence: int
-    taken: Taken
-    attempt: int
-    early: asyncio.Task[tuple[tuple[Message, ...], Stage]] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A record that a stage has written. `attempt`: of the stages that follow."""
-
-    key: Key
-    sequence: int
-    message: Message
-    attempt: int = 1
-
-
-@dataclass(slots=True, eq=False)
-class Delivery:
-    """A question or the end of a run, as the server delivered it, with all the work that follows from it, in its own task.
-
-    `again`: its consumer was made again, so it may have been handled before. `ending`: this work ends its own run, so the news
-    of that end must not cancel it before it has settled its message. `later_s`: after how long a nak'ed message comes again.
-    `before`: the records of an earlier delivery, by subject. `made`: what the stages have written. `failed`: the step that broke.
-    """
-
-    actor: Actor
-    key: Key
-    raw: Msg
-    place: Place
-    again: bool = False
-    deadline: float = 0.0
-    began: float = field(default_factory=time.monotonic)
-    beat: float = field(default_factory=time.monotonic)
-    ending: bool = False
-    later_s: float = 0.5
-    groups: Groups = None
-    before: dict[str, Record] = field(default_factory=dict)
-    made: dict[Key, Written] = field(default_factory=dict)
-    failed: Step | None = None
-    memory: RunMemory | None = None
-    task: asyncio.Task[None] = field(init=False)
-
-    @property
-    def sequence(self) -> int:
-        return self.place.sequence
-
-    @property
-    def from_edge(self) -> bool:
-        return VIA in (self.raw.headers or {})
-
-    @property
-    def attempt(self) -> int:
-        return max(self.place.delivered, 2 if self.again else 1)
 
 
 class WaitingRoomFull(Exception):
@@ -159,15 +84,11 @@ class Handling:
         """`ungranted`: what a question sees that no key asked. `answer`: what answers asks, given what asks over the bus."""
         self.client = client
         self.journal = Journal(client, inbox)
-        self.graph = graph
         self.settings = settings
         self.bugs: list[BaseException] = []
         self._ungranted = ungranted
         over_bus = AskClient(client, inbox)
-        self._ask = answer(over_bus) if answer else over_bus
-        #: The runs that this process has seen from their question to their end.
-        self.stories: Ended[RunStory] = Ended()
-        self._events: Ended[Events] = Ended()
+        self.stages = Stages(client, self.journal, graph, answer(over_bus) if answer else over_bus)
         self._over: OrderedDict[str, float | None] = OrderedDict()  # when an end was heard of; None once it is stored
         self.intake = intake
 
@@ -230,6 +151,8 @@ class Handling:
         except WaitingRoomFull:
             delivery.later_s = max(10.0, (delivery.deadline - time.time()) / 20)  # `max_deliver` is above 20
             return "nak"
+        except TooLate:
+            await self._fail(delivery, "", reason="timeout")
         except Overloaded as refusal:
             await self._fail(delivery, str(refusal), unrun="overloaded", retry_after_s=refusal.retry_after_s)
         except Failure as failure:
@@ -252,23 +175,19 @@ class Handling:
         if actor.takes is RunFinished:
             message = decode(key.type, delivery.raw.data)
             delivery.deadline = self._deadline(delivery, message)
-            await self._execute(delivery, Step(actor, key, delivery.sequence, message, delivery.attempt))
+            await self.stages.execute(delivery, Step(actor, key, delivery.sequence, message, delivery.attempt))
             return
         if await self.is_over(key.run_id):
             return
         question = await self._question(delivery)
         delivery.deadline = self._deadline(delivery, question)
-        first = Step(actor, key, delivery.sequence, question, delivery.attempt)
-        if not await self._in_time(delivery):
-            return
+        check_time(delivery)
         await self._admit(delivery, question)
         behind = (key.subject, delivery.sequence) if self.journal.in_cluster else None
         names = [finished(key.run_id).subject, access_key(key.run_id).subject]
         known = await self.journal.latest(names if delivery.attempt == 1 else run_filters(key.run_id), behind=behind)
         delivery.before = {record.key.subject: record for record in known}
-        if (
-            names[0] in delivery.before
-        ):  # the client has withdrawn the question before it was stored, or an earlier delivery ended it
+        if names[0] in delivery.before:  # withdrawn before it was stored, or ended by an earlier delivery
             self.intake.forget(key.run_id)
             return
         if not delivery.from_edge and not is_canary(key.run_id):
@@ -278,102 +197,7 @@ class Handling:
         delivery.memory = RunMemory(
             Events(self.journal), delivery.place.time, delivery.raw.headers or {}, messages=[question]
         )
-        await self._go_on(delivery, first)
-
-    async def _in_time(self, delivery: Delivery) -> bool:
-        """Whether the run's deadline is still to come; else the run is ended."""
-        if time.time() <= delivery.deadline:
-            return True
-        await self._fail(delivery, "", reason="timeout")
-        return False
-
-    async def _go_on(self, delivery: Delivery, step: Step) -> None:
-        """Take this step and all that follow from it; lanes go side by side, and the last to arrive goes on with their join."""
-        following = [step]
-        while len(following) == 1:
-            (step,) = following
-            try:
-                following = await self._step(delivery, step)
-            except BaseException:
-                delivery.failed = delivery.failed or step
-                raise
-        lanes = [asyncio.ensure_future(self._go_on(delivery, each)) for each in following]
-        try:
-            await asyncio.gather(*lanes)
-        finally:
-            for lane in lanes:
-                lane.cancel()
-            await asyncio.gather(*lanes, return_exceptions=True)
-
-    async def _step(self, delivery: Delivery, step: Step) -> list[Step]:
-        """Take a step, unless an earlier delivery has; the steps that follow."""
-        if not await self._in_time(delivery):
-            return []
-        written = self._done_before(delivery, step)
-        early = None
-        if not written:
-            outputs, stage = await (step.early or self._execute(delivery, step))
-            writing = asyncio.create_task(self._write(delivery, step, outputs, stage))
-            early = self._begin_next(delivery, step, outputs, writing)
-            try:
-                written = await writing
-            except BaseException:
-                if early is not None:
-                    early.cancel()
-                raise
-            if early is not None and written[0].attempt > 1:  # another record was there first
-                early.cancel()
-                early = None
-        following: list[Step] = []
-        for record in written:
-            delivery.made[record.key] = record
-            for actor in self.graph.consumers(type(record.message)):
-                if actor.takes is RunFinished:  # its own delivery, as other processes may end the run too
-                    continue
-                lanes = (record,) if not actor.joins else joined(tuple(delivery.made.values()), record.message)
-                if lanes:
-                    last = max(lanes, key=lambda lane: lane.sequence)
-                    taken = tuple(lane.message for lane in lanes)
-                    attempt = max(lane.attempt for lane in lanes)
-                    following.append(
-                        Step(actor, last.key, last.sequence, taken if actor.joins else taken[0], attempt, early)
-                    )
-        return following
-
-    def _begin_next(
-        self, delivery: Delivery, step: Step, outputs: tuple[Message, ...], writing: asyncio.Task[list[Written]]
-    ) -> asyncio.Task[tuple[tuple[Message, ...], Stage]] | None:
-        """Begin the next stage while its record is being stored, which takes longer than most stages."""
-        if len(outputs) != 1 or step.attempt > 1:
-            return None
-        following = self.graph.consumers(type(outputs[0]))
-        if len(following) != 1 or following[0].joins or following[0].takes is RunFinished:
-            return None
-        key = key_of(type(outputs[0]), step.key.run_id, lane_of(outputs[0]))
-        work = self._execute(delivery, Step(following[0], key, 0, outputs[0], 1), after=writing)
-        early = asyncio.create_task(work, name=f"{following[0].name}, early")
-        early.add_done_callback(lambda task: task.cancelled() or task.exception())  # may never be awaited
-        return early
-
-    async def _execute(
-        self, delivery: Delivery, step: Step, after: asyncio.Task[list[Written]] | None = None
-    ) -> tuple[tuple[Message, ...], Stage]:
-        """The outputs of the step's actor, and how they were made. `after`: what must be stored before it shows anything."""
-        actor, memory = step.actor, delivery.memory
-        events: EventStore = memory.events if memory else self._events.take(step.key.run_id) or Events(self.journal)
-        events = events if after is None else Later(events, after)
-        result, stage = await execute(
-            actor,
-            step.taken,
-            step.key,
-            Services(self._ask, SearchClient(self.client, delivery.deadline), events),
-            deadline=delivery.deadline,
-            attempt=step.attempt,
-            groups=delivery.groups,
-        )
-        if stage.fallback:
-            log.warning("%s %s: %s; its fallback answers", actor.name, step.key.run_id, stage.fallback)
-        return outputs_of(actor, result), stage
+        await self.stages.go_on(delivery, Step(actor, key, delivery.sequence, question, delivery.attempt))
 
     async def _question(self, delivery: Delivery) -> QuestionAsked:
         """The question, checked here for every client: a header that names an edge can be forged. Raises Invalid, Unavailable."""
@@ -399,53 +223,6 @@ class Handling:
     def _deadline(self, delivery: Delivery, message: Message) -> float:
         own = message.deadline_s if isinstance(message, QuestionAsked) else None
         return deadline_of(delivery.raw.headers or {}, delivery.place.time, own, self.settings)
-
-    def _done_before(self, delivery: Delivery, step: Step) -> list[Written]:
-        """What an earlier delivery has written in this step. Fan-outs and joins are taken again, and written key by key."""
-        actor, key = step.actor, step.key
-        if step.attempt == 1 or actor.fans_out or actor.joins:
-            return []
-        outputs = [key_of(given, key.run_id, lane) for given in actor.gives for lane in (key.lane, MAIN)]
-        stored = [delivery.before[output.subject] for output in outputs if output.subject in delivery.before]
-        return [_again(stored[0], step.attempt)] if stored else []
-
-    async def _write(self, delivery: Delivery, step: Step, outputs: tuple[Message, ...], stage: Stage) -> list[Written]:
-        """Write the actor's outputs, each key once; the record of a key that exists already is the stored one."""
-        actor, run_id = step.actor, step.key.run_id
-        if any(isinstance(output, self.graph.again(actor)) for output in outputs):
-            earlier = await self.journal.latest(
-                [key_of(t, run_id, "*").subject for t in self.graph.again(actor)],
-                behind=(step.key.subject, step.sequence),
-            )
-            check_bound(self.graph, actor, outputs, earlier, step.sequence)
-        # The news of an end that this delivery writes comes before the acknowledgement of that write.
-        delivery.ending = delivery.ending or any(isinstance(output, RunFinished) for output in outputs)
-        headers = {DEADLINE: f"{delivery.deadline:.3f}", CAUSE: str(step.sequence)}
-        headers |= only_while_there(step.key, step.sequence)
-        if trace := (delivery.raw.headers or {}).get(TRACEPARENT):
-            headers[TRACEPARENT] = trace
-        written = []
-        for n, output in enumerate(outputs):
-            key = key_of(type(output), run_id, lane_of(output))
-            self._remember(delivery, Record(key, 0, time.time(), b"", headers), output, stage if n == 0 else None)
-            sequence = await self.journal.write(key, output, stage=stage if n == 0 else None, headers=headers)
-            if sequence is not None:
-                written.append(Written(key, sequence, output))
-            else:
-                self.stories.take(run_id)
-                written += [_again(record, 2) for record in await self.journal.latest([key.subject])]
-        return written
-
-    def _remember(self, delivery: Delivery, record: Record, output: Message, stage: Stage | None) -> None:
-        """Keep what is written, before the news of it; a run that another process began is read back."""
-        memory, run_id = delivery.memory, record.key.run_id
-        if memory is None:
-            return
-        memory.add(record, output, stage)
-        if isinstance(output, RunFinished):
-            self._events.add(run_id, memory.events)
-            if delivery.attempt == 1:
-                self.stories.add(run_id, memory.story(run_id, output, record.time))
 
     async def _keep_aside(self, delivery: Delivery, poison: Poison) -> None:
         """Leave the message in the journal as it is and end its run with an error instead of silence."""
@@ -484,10 +261,6 @@ class Handling:
 
     async def _finish(self, run_id: str, settled: Settled, headers: dict[str, str] | None = None) -> None:
         await self.journal.write(finished(run_id), RunFinished(settled=settled), headers=headers)
-
-
-def _again(record: Record, attempt: int) -> Written:
-    return Written(record.key, record.sequence, record.message, attempt)
 
 
 def _name(delivery: Delivery) -> str:

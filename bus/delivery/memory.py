@@ -8,7 +8,6 @@ from typing import Any
 
 from bus.journal.journal import EventFrame, Journal
 from bus.journal.records import Record, Stage
-from bus.powers.events import EventStore
 from bus.runs.story import RunStory, StageRun
 from bus.wire.messages import Message, RunFinished
 
@@ -18,10 +17,14 @@ MOST = 512
 
 @dataclass(slots=True)
 class Events:
-    """The events of one run, in the journal. The last frame is not read back if it was written here."""
+    """The events of one run, in the journal. The last frame is not read back if it was written here.
+
+    `after`: the write of the record that the events come from; they are written behind it.
+    """
 
     journal: Journal
     last: EventFrame | None = None
+    after: "asyncio.Task[Any] | None" = None
 
     async def last_frame(self, run_id: str) -> EventFrame | None:
         return self.last or await self.journal.last_frame(run_id)
@@ -30,6 +33,8 @@ class Events:
         return await self.journal.frames(run_id)
 
     async def add_frame(self, run_id: str, data: bytes, headers: Mapping[str, str]) -> int | None:
+        if self.after is not None:
+            await asyncio.shield(self.after)
         sequence = await self.journal.add_frame(run_id, data, headers)
         # Without a sequence, another writer came first.
         self.last = None if sequence is None else EventFrame(run_id, sequence, data, headers, fenced=True)
@@ -37,27 +42,6 @@ class Events:
 
     async def add_aside(self, run_id: str, data: bytes) -> None:
         await self.journal.add_aside(run_id, data)
-
-
-@dataclass(slots=True)
-class Later(EventStore):
-    """The events of a stage that began early: they are written once its own record is stored."""
-
-    events: EventStore
-    stored: "asyncio.Task[Any]"
-
-    async def last_frame(self, run_id: str) -> EventFrame | None:
-        return await self.events.last_frame(run_id)
-
-    async def frames(self, run_id: str) -> list[EventFrame]:
-        return await self.events.frames(run_id)
-
-    async def add_frame(self, run_id: str, data: bytes, headers: Mapping[str, str]) -> int | None:
-        await asyncio.shield(self.stored)
-        return await self.events.add_frame(run_id, data, headers)
-
-    async def add_aside(self, run_id: str, data: bytes) -> None:
-        await self.events.add_aside(run_id, data)
 
 
 @dataclass(slots=True)

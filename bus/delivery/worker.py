@@ -23,8 +23,9 @@ from bus.delivery.actor import Actor
 from bus.delivery.admission import Admission
 from bus.delivery.elsewhere import count_elsewhere
 from bus.delivery.graph import Graph
-from bus.delivery.handling import Answers, Delivery, Handling, Verdict
+from bus.delivery.handling import Answers, Handling, Verdict
 from bus.delivery.pulling import Pull
+from bus.delivery.stages import Delivery
 from bus.delivery.unheard import look
 from bus.journal.access import Groups
 from bus.journal.journal import Journal
@@ -150,7 +151,7 @@ class Worker:
 
     def story(self, run_id: str) -> RunStory | None:
         """A run that has just ended here, once; None for others."""
-        return self._handling.stories.take(run_id)
+        return self._handling.stages.stories.take(run_id)
 
     @property
     def durables(self) -> tuple[str, ...]:

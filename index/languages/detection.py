@@ -42,7 +42,7 @@ _LABEL = "__label__"
 _REMEMBERED = 65536
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def detect(text: str) -> str:
     """One of LANGUAGES, or UNDETERMINED when the text has none of their letters."""
     return ScannedText(text).language()

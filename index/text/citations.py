@@ -27,7 +27,7 @@ class Marker(msgspec.Struct, frozen=True):
     numbers: tuple[int, ...]
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def markers(text: str) -> tuple[Marker, ...]:
     """The citation markers of `text`, in order; `a[1]` in code is none. Invisible characters do not hide one."""
     text = without_code(text)

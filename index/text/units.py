@@ -58,7 +58,7 @@ def units(text: str, blocks: Sequence[BlockLike] = (), offset: int = 0) -> list[
     return [*_units(text, tuple(blocks), offset)]
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=1024)
 def _units(text: str, blocks: tuple[BlockLike, ...], offset: int) -> list[Unit]:
     if not blocks:
         return [Unit(start, end) for start, end in split(text)]
