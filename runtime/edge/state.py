@@ -11,7 +11,7 @@ from functools import partial
 import msgspec
 from aiohttp import WSCloseCode, web
 
-from bus.delivery.admission import LOOK_S, Admission, Position
+from bus.delivery.admission import Admission, Position
 from bus.delivery.elsewhere import count_elsewhere
 from bus.journal.records import RECEIVED, TRACEPARENT, VIA
 from bus.powers.events import Queued
@@ -27,7 +27,7 @@ from runtime.edge.canary import Canary
 from runtime.edge.door import Caller, Door
 from runtime.edge.known_profiles import KnownProfiles
 from runtime.edge.metrics import Metrics
-from runtime.edge.problems import Problem
+from runtime.edge.problems import EXPECTED, Problem, problem_of
 from runtime.edge.timeouts import Timeouts
 from runtime.settings import EdgeSettings
 
@@ -115,8 +115,8 @@ class Edge:
     async def _admit(self, caller: Caller, question: QuestionAsked, transport: str, deadline_s: float | None) -> Reader:
         """Write the question once there is room for it; a repeated question already has its run.
 
-        Each key has its fair share of the room. A client that wants all events gets a reader after a second, and in it the
-        positions of its question.
+        Each key has its fair share of the room. A client that wants all events gets a reader as soon as its question has a
+        position in the queue, and the positions in it.
         """
         access = caller.access
         run = await self.runs.identify(question, access)
@@ -124,18 +124,22 @@ class Edge:
             return (await self.runs.submit_and_read(question, deadline_s, access=access, run=run))[1]
         if question.events != "all":
             return await self._enter(caller, question, transport, deadline_s, run)
-        shown = self.runs.router.reader(run.run_id)
+        shown, queued = self.runs.router.reader(run.run_id), asyncio.Event()
 
         async def position(place: int) -> None:
             shown.note(msgspec.json.encode(Queued(position=place)))
+            queued.set()
 
         entering = asyncio.create_task(self._enter(caller, question, transport, deadline_s, run, position))
+        waiting = asyncio.create_task(queued.wait())
         try:
-            await asyncio.wait([entering], timeout=LOOK_S)
+            await asyncio.wait([entering, waiting], return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
             shown.close()
             entering.cancel()
             raise
+        finally:
+            waiting.cancel()
         if entering.done():
             shown.close()
             return entering.result()
@@ -148,8 +152,11 @@ class Edge:
         del self.queued[run_id]
         if entering.cancelled():
             shown.fail(Problem(409, "cancelled", "the question was cancelled before it began"))
-        elif (error := entering.exception()) is not None:
-            shown.fail(error if isinstance(error, Exception) else Unavailable("this process stops"))
+        elif (
+            error := entering.exception()
+        ) is not None:  # there is no run to resume, so the client gets the error itself
+            stops = Unavailable("this process stops")
+            shown.fail(problem_of(error if isinstance(error, EXPECTED) else stops))
         else:
             entering.result().close()
 

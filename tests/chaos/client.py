@@ -27,11 +27,11 @@ class Asked:
     refused: list[int] = field(default_factory=list)  #: statuses of the refusals before it was accepted
     gap: str = ""  #: why its events are not all of them
     cancelled: bool = False
+    queued: bool = False  #: it had a position in the queue, where it is not stored yet
 
     @property
     def accepted(self) -> bool:
-        waiting = self.lines and all(b'"type":"queued"' in line for line in self.lines)  # it is stored when it begins
-        return bool(self.run_id) and not waiting
+        return bool(self.run_id) and (bool(self.lines) or not self.queued)
 
 
 async def events(response: aiohttp.ClientResponse) -> AsyncIterator[tuple[int, bytes]]:
@@ -104,6 +104,10 @@ class Client:
         """Whether there is nothing more to read. Raises what aiohttp does when it is cut off."""
         async for number, data in events(response):
             last = len(asked.lines)
+            asked.queued |= b'"type":"queued"' in data
+            if not number and data == DONE:
+                asked.run_id = ""  # it could not be stored once it had left the queue
+                return False
             if number <= last:
                 continue  # a repeated POST begins at the beginning
             if number != last + 1:

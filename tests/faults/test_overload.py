@@ -7,6 +7,7 @@ import signal
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 import anyio
@@ -203,6 +204,44 @@ async def test_waiting_question_gets_its_position(machine: Machine) -> None:
         assert lines[0].startswith(b'data: {"type":"queued","position":')
         assert b'"DONE"' in lines[-1]
         await asyncio.gather(*flood)
+
+
+async def test_error_in_storing_a_queued_question_ends_its_stream(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really = Runs.submit_and_read
+
+    async def full_disk(self: Runs, question: QuestionAsked, *args: Any, **more: Any) -> Any:
+        if question.events == "all":
+            raise Unavailable("the disk is full")
+        return await really(self, question, *args, **more)
+
+    monkeypatch.setattr(Runs, "submit_and_read", full_disk)
+    async with door(machine) as session:
+        flood = [asyncio.create_task(read(session, f"b {n}", priority="batch")) for n in range(120)]
+        await until(lambda: _more(machine.done, 8), what="the flood to be under way")
+        question = {"question": "waits", "priority": "batch", "events": "all"}
+        async with session.post("/v1/runs", json=question) as response:
+            lines = [line async for line in response.content if line.startswith(b"data:")]
+        assert lines[0].startswith(b'data: {"type":"queued","position":')
+        assert b'"unavailable"' in lines[-2]
+        assert b'"DONE"' in lines[-1]
+        await asyncio.gather(*flood)
+
+
+async def test_slow_store_opens_no_stream(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A question has a run id for its client only when it is stored or has a position in the queue."""
+
+    async def slow(*_: Any, **__: Any) -> Any:
+        await asyncio.sleep(1.5)
+        raise Unavailable("the disk is full")
+
+    monkeypatch.setattr(Runs, "submit_and_read", slow)
+    async with (
+        door(machine) as session,
+        session.post("/v1/runs", json={"question": "waits", "events": "all"}) as response,
+    ):
+        assert response.status == 503
 
 
 async def test_queued_question_can_be_cancelled(machine: Machine) -> None:
