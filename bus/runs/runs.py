@@ -30,6 +30,8 @@ from bus.wire.subjects import Key, cancel_subject, check_id, finished, key_of, r
 
 #: How long a client waits for a server that does not answer before it gets an error.
 PATIENCE_S = 10.0
+#: A run's last events are stored this long after its end, or not at all: another process sends them again within seconds.
+EVENTS_LATE_S = 20.0
 #: For how long a server may be silent that a question was sent to, and the question still not be run.
 LONGEST_STALL_S = 3600.0
 #: How often a question is looked for that the stream's leader has.
@@ -44,7 +46,7 @@ class NoSuchRun(LookupError):
 
 
 class EventsGone(LookupError):
-    """The run is over and its events have expired; its record is still available."""
+    """The run is over and its events have expired or were lost; its record is still available."""
 
 
 class KeyReused(ValueError):
@@ -72,7 +74,6 @@ class Runs:
         inbox: Inbox,
         journal: Journal,
         *,
-        events_max_age_s: float = 3600.0,
         patience_s: float = PATIENCE_S,
         secret: bytes = b"",
     ) -> None:
@@ -82,7 +83,6 @@ class Runs:
         self.journal = journal
         self.router = EventRouter(client)
         self.room = Room(journal)
-        self._events_max_age_s = events_max_age_s
         self._patience_s = patience_s
         self._secret = secret or secrets.token_bytes(32)
         self._withdrawing: set[asyncio.Task[int | None]] = set()
@@ -240,19 +240,19 @@ class Runs:
         try:
             async with self._patience():
                 if not await reader.read_back(self.journal):
-                    await self._check_awaited(run_id)
+                    await self.check_awaited(run_id)
         except BaseException:
             reader.close()
             raise
         return reader
 
-    async def _check_awaited(self, run_id: str) -> None:
-        """Whether a run without events can still get some."""
+    async def check_awaited(self, run_id: str) -> None:
+        """Whether a run can still get events that its reader lacks. Raises NoSuchRun, EventsGone, Unavailable."""
         found = await self._of_run(run_id, [key_of(QuestionAsked, run_id).subject, finished(run_id).subject])
         if not found:
             raise no_such_run(run_id)
-        if found[-1].key == finished(run_id) and time.time() - found[-1].time > self._events_max_age_s:
-            raise EventsGone(f"the events of run {run_id} have expired; read its record instead")
+        if found[-1].key == finished(run_id) and time.time() - found[-1].time > EVENTS_LATE_S:
+            raise EventsGone(f"the events of run {run_id} are gone; read its record instead")
 
     async def events(self, run_id: str, after: int = 0) -> AsyncIterator[Numbered]:
         """A run's events with a number above `after`, up to and including DONE: each once, in order, even if the server

@@ -1,8 +1,9 @@
 """Send a run to a client: one loop for every protocol, with one rule for time limits, slow clients, silence and errors.
 
 A protocol supplies a `Form`, which writes the run in units (bytes of a stream, frames of a socket, notifications), and a `Client`,
-which sends the units. A silent run sends a sign of life every `keepalive_s`. A client that reads too slowly is disconnected. When
-this process can no longer read the run, a client that resumes is cut off and any other gets the error.
+which sends the units. A silent run sends a sign of life every `keepalive_s`, as long as its events can still come. A client that
+reads too slowly is disconnected. When this process can no longer read the run, a client that resumes is cut off and any other gets
+the error.
 """
 
 import asyncio
@@ -174,6 +175,7 @@ async def relay[Unit](edge: Edge, reader: Reader, form: Form[Unit], client: Clie
             await client.send(form.begin())
             while (batch := await reader.batch_within(edge.timeouts.keepalive_s)) != []:
                 if batch is None:
+                    await edge.check_awaited(reader.run_id)
                     await client.alive()
                     continue
                 await client.send(form.events(batch))

@@ -112,6 +112,12 @@ class Edge:
         if is_canary(run_id) or not caller.may_see(await self.runs.access(run_id)):
             raise no_such_run(run_id)
 
+    async def check_awaited(self, run_id: str) -> None:
+        """Raises EventsGone for a run that has ended and whose events were lost."""
+        if run_id not in self.queued:
+            with contextlib.suppress(Unavailable):
+                await self.runs.check_awaited(run_id)
+
     async def _admit(self, caller: Caller, question: QuestionAsked, transport: str, deadline_s: float | None) -> Reader:
         """Write the question once there is room for it; a repeated question already has its run.
 

@@ -50,7 +50,6 @@ async def serve(
                 client,
                 inbox,
                 Journal(client, inbox),
-                events_max_age_s=settings.bus.events_max_age_s,
                 patience_s=timeouts.nats_s,
                 secret=door.secret,
             )

@@ -51,7 +51,7 @@ async def stack_for(settings: Settings, *, say: Callable[[str], None], alone: bo
         keep_trying(client)
         await declare_streams(client.jetstream(timeout=2.0), settings.bus)
         inbox = Inbox(client)
-        runs = Runs(client, inbox, Journal(client, inbox), events_max_age_s=settings.bus.events_max_age_s)
+        runs = Runs(client, inbox, Journal(client, inbox))
         await runs.start()
         try:
             yield runs

@@ -105,9 +105,12 @@ class Client:
         async for number, data in events(response):
             last = len(asked.lines)
             asked.queued |= b'"type":"queued"' in data
+            if not number and b'"events_gone"' in data:
+                asked.gap = data.decode()
             if not number and data == DONE:
-                asked.run_id = ""  # it could not be stored once it had left the queue
-                return False
+                if not asked.gap:
+                    asked.run_id = ""  # it could not be stored once it had left the queue
+                return bool(asked.gap)
             if number <= last:
                 continue  # a repeated POST begins at the beginning
             if number != last + 1:

@@ -98,6 +98,26 @@ async def test_silent_stream_sends_keepalives(
         assert b'"type":"DONE"' in await response.read()
 
 
+async def test_lost_events_end_the_stream(
+    http: aiohttp.ClientSession, pipeline: Pipeline, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that has ended, and whose last events were lost, does not keep its client waiting."""
+
+    async def shows_nothing(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+        settled = Settled(outcome="answered", question=question.question)
+        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
+
+    monkeypatch.setattr("bus.runs.runs.EVENTS_LATE_S", 0.5)
+    pipeline.scripts[request.node.name] = shows_nothing
+    async with http.post("/v1/runs", json={"question": request.node.name}) as response:
+        lines = (await response.text()).splitlines()
+    error, done = [json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: ")]
+    assert error["code"] == "events_gone"
+    assert done["type"] == "DONE"
+    async with http.get(f"/v1/runs/{response.headers['X-Run-Id']}/events") as response:
+        assert response.status == 410
+
+
 @pytest.mark.parametrize(("on_disconnect", "outcome"), [("continue", "answered"), ("cancel", "cancelled")])
 async def test_disconnect_cancels_only_on_request(
     http: aiohttp.ClientSession, pipeline: Pipeline, bus: Bus, on_disconnect: str, outcome: str
