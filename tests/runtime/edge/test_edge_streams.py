@@ -219,7 +219,7 @@ async def test_repeated_key_is_the_same_run(http: aiohttp.ClientSession) -> None
     streams = []
     for _ in range(2):
         async with http.post("/v1/runs", json=asked) as response:
-            streams.append((response.headers["X-Run-Id"], await response.read()))
+            streams.append((response.headers["X-Run-Id"], parse(await response.read())))
     assert streams[0] == streams[1]
     async with http.post("/v1/runs", json=asked | {"question": "다른 질문"}) as response:
         assert response.status == 409

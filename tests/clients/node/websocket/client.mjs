@@ -29,8 +29,10 @@ const steps = {
       look = () => {
         const ends = frames.flatMap((frame, at) => (frame.includes(text) ? [at] : []));
         const broken = socket.readyState === WebSocket.CLOSED;
-        if (ends.length >= times) resolve({ frames: frames.splice(0, ends[times - 1] + 1), broken: false });
-        else if (broken) resolve({ frames: frames.splice(0), broken });
+        if (ends.length < times && !broken) return;
+        look = () => {}; // frames that come before the next look stay
+        const count = ends.length < times ? frames.length : ends[times - 1] + 1;
+        resolve({ frames: frames.splice(0, count), broken: ends.length < times });
       };
       look();
     });
