@@ -11,6 +11,7 @@ import pytest
 
 from index.languages import FOLDER, LANGUAGES, of
 from index.languages.scripts import LETTERS
+from tests.bench.bench_interfaces import FEATURES
 
 ROOT = Path(__file__).parent.parent
 HERE = Path(sys.executable).parent
@@ -132,3 +133,9 @@ def test_an_edge_starts_without_the_pipeline() -> None:
     code = "import sys, runtime.processes.edge; print(*sorted(sys.modules))"
     found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert not {"actors.pipeline", "prompts.library", "dotpromptz"} & set(found.split())
+
+
+def test_bench_switches_features_off() -> None:
+    """Each text that the bench replaces is in its file, once."""
+    edits = [edit for edits in FEATURES.values() for edit in edits]
+    assert [edit for edit in edits if (ROOT / edit[0]).read_text(encoding="utf-8").count(edit[1]) != 1] == []

@@ -43,13 +43,19 @@ def whole(arguments: list[str], environ: Mapping[str, str]) -> Figures:
     return time.monotonic() - began, used.ru_utime + used.ru_stime
 
 
+def ready_line(process: subprocess.Popen[str]) -> str:
+    """The line in which `up` reports that it is ready."""
+    assert process.stderr is not None
+    while "ready:" not in (line := process.stderr.readline()):
+        assert line, "it ended without being ready"
+    return line
+
+
 def until_ready(arguments: list[str], environ: Mapping[str, str]) -> Figures:
     """`up` from its start until it reports readiness, with all its processes."""
     began = time.monotonic()
     with subprocess.Popen(arguments, cwd=ROOT, env=environ, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        while "ready:" not in (line := process.stderr.readline()):
-            assert line, "it ended without being ready"
+        ready_line(process)
         took = time.monotonic() - began
         house = psutil.Process(process.pid)
         times = [each.cpu_times() for each in (house, *house.children(recursive=True))]
