@@ -36,6 +36,7 @@ from bus.journal.records import (
 )
 from bus.powers.asking import Answer, AskClient
 from bus.powers.events import Done, Emitter, Error, Queued, Superseded
+from bus.runs.story import story_of
 from bus.transport.connection import Inbox
 from bus.transport.envelope import set_aside
 from bus.transport.settings import BusSettings
@@ -194,8 +195,11 @@ class Handling:
             await announce(self.client, key.run_id, delivery.raw.data)
         access = access_in(known)
         delivery.groups = self._ungranted if access is None else access.groups
+        before = story_of(known)  # empty in the first delivery
+        messages = list(before.messages) or [question]
+        stages = list(before.stages)
         delivery.memory = RunMemory(
-            Events(self.journal), delivery.place.time, delivery.raw.headers or {}, messages=[question]
+            Events(self.journal), delivery.place.time, delivery.raw.headers or {}, messages, stages
         )
         await self.stages.go_on(delivery, Step(actor, key, delivery.sequence, question, delivery.attempt))
 

@@ -5,10 +5,13 @@ go side by side. From the second delivery of a question on, the records that exi
 """
 
 import asyncio
+import contextlib
 import logging
 import time
 from dataclasses import dataclass, field
 
+import msgspec
+import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
@@ -19,13 +22,15 @@ from bus.delivery.joins import joined
 from bus.delivery.memory import Ended, Events, RunMemory
 from bus.journal.access import Groups
 from bus.journal.journal import Journal
-from bus.journal.records import CAUSE, DEADLINE, TRACEPARENT, VIA, Record, Stage, only_while_there
+from bus.journal.records import CAUSE, DEADLINE, TRACEPARENT, VIA, WHOLE, Record, Stage, only_while_there
 from bus.powers.asking import Answer
 from bus.powers.searching import SearchClient
+from bus.runs.citing import was_cut_off, with_sentences
+from bus.runs.run_record import record_of
 from bus.runs.story import RunStory
 from bus.transport.envelope import Place
 from bus.wire.messages import MAIN, Message, RunFinished, lane_of
-from bus.wire.subjects import Key, key_of
+from bus.wire.subjects import RECORD, Key, key_of
 
 log = logging.getLogger("groundwire.actors")
 
@@ -236,25 +241,37 @@ class Stages:
         written = []
         for n, output in enumerate(outputs):
             key = key_of(type(output), run_id, lane_of(output))
-            self._remember(delivery, Record(key, 0, time.time(), b"", headers), output, stage if n == 0 else None)
+            record = Record(key, 0, time.time(), b"", headers)
+            story = self._remember(delivery, record, output, stage if n == 0 else None)
             sequence = await self.journal.write(key, output, stage=stage if n == 0 else None, headers=headers)
             if sequence is not None:
                 written.append(Written(key, sequence, output))
+                if story is not None:
+                    await self._report(story)
             else:
                 self.stories.take(run_id)
                 written += [_again(record, 2) for record in await self.journal.latest([key.subject])]
         return written
 
-    def _remember(self, delivery: Delivery, record: Record, output: Message, stage: Stage | None) -> None:
-        """Keep what is written, before the news of it; a run that another process began is read back."""
+    def _remember(self, delivery: Delivery, record: Record, output: Message, stage: Stage | None) -> RunStory | None:
+        """Keep what is written, before the news of it. Returns the whole run at its end."""
         memory, run_id = delivery.memory, record.key.run_id
-        if memory is None:
-            return
+        if memory is None or record.key.subject in delivery.before:
+            return None
         memory.add(record, output, stage)
-        if isinstance(output, RunFinished):
-            self._events.add(run_id, memory.events)
-            if delivery.attempt == 1:
-                self.stories.add(run_id, memory.story(run_id, output, record.time))
+        if not isinstance(output, RunFinished):
+            return None
+        self._events.add(run_id, memory.events)
+        story = memory.story(run_id, output, record.time)
+        self.stories.add(run_id, story)
+        return story
+
+    async def _report(self, story: RunStory) -> None:
+        """Send the record to the edge if its client waits for it, so that the edge need not read it back."""
+        record = record_of(story) if story.via == WHOLE else None
+        if record is not None and not was_cut_off(record):
+            with contextlib.suppress(nats.errors.Error):  # as for one that is too large
+                await self.client.publish(f"{RECORD}.{story.run_id}", msgspec.json.encode(with_sentences(record)))
 
 
 def _again(record: Record, attempt: int) -> Written:

@@ -17,6 +17,8 @@ CAUSE = "Gw-Cause"
 TRACEPARENT = "traceparent"
 #: The protocol of a question that an edge has checked and admitted; a question published over NATS has none.
 VIA = "Gw-Via"
+#: The protocol of a client that waits for the record of the finished run.
+WHOLE = "json"
 #: When the question reached the edge, in epoch seconds, before any wait for its admission.
 RECEIVED = "Gw-Received"
 

@@ -19,12 +19,14 @@ from nats.aio.client import Client
 
 from bus.journal.journal import Journal
 from bus.powers.events import DONE_LINE, FIRST, is_event
+from bus.transport.connection import take
 from bus.transport.envelope import count_in
 from bus.transport.follow import Stored, follow_batches
+from bus.transport.frames import Frame
 from bus.transport.wake import Wake
 from bus.transport.watched import Watch
 from bus.wire.errors import Unavailable
-from bus.wire.subjects import EVENTS, is_canary
+from bus.wire.subjects import EVENTS, RECORD, is_canary
 
 log = logging.getLogger("groundwire.events")
 
@@ -64,6 +66,8 @@ class Reader:
         self._notes: list[bytes] = []
         self._bytes = 0
         self._count = 0
+        #: The run's record, as JSON, where its client waits for the whole run. Empty: it is to be read from the journal.
+        self.record = b""
         self._woken = Wake()
         self._problem: Exception | None = None
 
@@ -186,6 +190,7 @@ class EventRouter:
         """Begin at the stream's end. Raises Unavailable when the stream does not exist."""
         self.position = await journal.last_sequence(EVENTS)
         self._open = True
+        await take(self._client, f"{RECORD}.*", self._take_record)
         self.watch.keep("event router", self._run)
 
     async def stop(self) -> None:
@@ -227,6 +232,11 @@ class EventRouter:
         if _ANSWERED in data and not is_canary(run_id):
             self.answered_at = asyncio.get_running_loop().time() - max(0.0, time.time() - stored.time)
         self.ended(run_id)
+
+    def _take_record(self, frame: Frame) -> None:
+        subject, _, _, data = frame
+        for reader in self._readers.get(subject.decode().rpartition(".")[2], ()):
+            reader.record = data
 
     def _anew(self) -> None:
         """The stream was deleted and recreated, so the position that readers counted from is gone."""

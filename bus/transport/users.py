@@ -23,6 +23,7 @@ from bus.wire.subjects import (
     GET_RUN,
     INDEX,
     JOURNAL,
+    RECORD,
     RESPONSE,
     RUNS,
     SEARCH,
@@ -132,7 +133,15 @@ EDGE = User(
         _INBOXES,
         *_READING,
     ),
-    subscribe=(*EVENTS_SUBJECTS, _ASKED, f"{ADMITTED}.*", "gw.run_finished.*.*", "gw.health.edge", "gw.metrics.edge"),
+    subscribe=(
+        *EVENTS_SUBJECTS,
+        _ASKED,
+        f"{ADMITTED}.*",
+        f"{RECORD}.*",
+        "gw.run_finished.*.*",
+        "gw.health.edge",
+        "gw.metrics.edge",
+    ),
 )
 
 INSIDERS = (OPERATOR, ACTORS, SEARCHING, INFERENCE, EDGE)

@@ -6,8 +6,8 @@ gw.event.<run_id>                   what the client sees, fenced: tokens, refere
 gw.canary.<run_id>                  the same of readiness's own questions, which integrations do not see
 gw.progress.<run_id>                what `events=all` adds: stages, sources, withheld, verdict, queued
 gw.runs.ask, gw.runs.get            requests of an integration (`bus.runs.requests`)
-gw.ask, gw.search, gw.index, gw.sources, gw.vectors, gw.embed, gw.cancel.<run_id>, gw.admitted.<run_id>
-                                    core NATS: the sender repeats a request that gets no answer
+gw.ask, gw.search, gw.index, gw.sources, gw.vectors, gw.embed, gw.cancel.<run_id>, gw.admitted.<run_id>,
+gw.record.<run_id>                  core NATS: the sender repeats a request that gets no answer
 """
 
 import re
@@ -36,6 +36,8 @@ CANCEL = "gw.cancel"
 ASK_RUN, GET_RUN = "gw.runs.ask", "gw.runs.get"
 #: Where an actors process announces the runs that it has admitted.
 ADMITTED = "gw.admitted"
+#: Where an actors process sends the record of a run whose client waits for the whole of it.
+RECORD = "gw.record"
 POISON = "poison"
 #: The types of the records that the edge adds to a run: its asker, its chat, its request for a response.
 ACCESS, CHAT, RESPONSE = "access", "chat", "response"

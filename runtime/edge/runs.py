@@ -3,6 +3,7 @@
 import msgspec
 from aiohttp import web
 
+from bus.journal.records import WHOLE
 from bus.powers.events import EVENT_TYPES
 from bus.runs.router import Reader
 from bus.runs.run_record import RunRecord
@@ -33,6 +34,9 @@ _RECORD = "With `Accept: application/json`, the record of the finished run."
 _FAILED = Reply("The record of a run that failed.", RunRecord)
 
 
+_record = msgspec.json.Decoder(RunRecord)
+
+
 class Cancelled(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a cancellation. `cancelled` is false if the run had already ended; `outcome` is how it ended."""
 
@@ -55,7 +59,7 @@ async def submit(request: web.Request, question: QuestionAsked) -> web.StreamRes
     question = keyed(request, question)
     as_json = wants_json(request)
     deadline_s = question.deadline_s or (edge.settings.json_deadline_s if as_json else None)
-    async with edge.submit(request[CALLER], question, "json" if as_json else "sse", deadline_s) as reader:
+    async with edge.submit(request[CALLER], question, WHOLE if as_json else "sse", deadline_s) as reader:
         if not as_json:
             return await stream(request, reader, EventForm(), "sse", cut="end")
         record = await finished_record(edge, reader, deadline_s or edge.settings.json_deadline_s)
@@ -79,7 +83,7 @@ async def finished_record(edge: Edge, reader: Reader, deadline_s: float) -> RunR
     run_id = reader.run_id
     late = f"run {run_id} did not finish within {deadline_s:g} s; look at /v1/runs/{run_id}, or ask for a stream"
     await whole(reader, deadline_s + edge.timeouts.grace_s, late, run_headers(run_id))
-    record = await edge.runs.record(run_id)
+    record = _record.decode(reader.record) if reader.record else await edge.runs.record(run_id)
     assert record is not None, "a run that has ended has a record"
     return record
 

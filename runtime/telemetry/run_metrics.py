@@ -1,16 +1,19 @@
 """Prometheus metrics of finished runs: one process of the actors counts all runs of the bus, the others replace it when it stops.
 
-It follows the ends of runs and reads each run's records once. It counts from its start on, as a counter of Prometheus does; the
-edge serves its text at `/metrics`.
+Each process reports the runs that its stages ended; the records of other runs, such as cancelled ones, are read once. It counts
+from its start on, as a counter of Prometheus does; the edge serves its text at `/metrics`.
 """
 
+import contextlib
 from collections.abc import Callable
 
+import msgspec
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 
 from bus.journal.journal import Journal
+from bus.journal.records import CAUSE
 from bus.runs.story import RunStory, story_of
-from bus.transport.connection import Client
+from bus.transport.connection import Client, Msg
 from bus.transport.envelope import set_aside
 from bus.transport.follow import follow
 from bus.transport.health import answer_text
@@ -20,6 +23,8 @@ from bus.wire.subjects import RUNS, BadId, consumed_subject, is_canary, parse
 
 #: The counting process answers here.
 SUBJECT = "gw.metrics.runs"
+#: The other processes report here.
+_REPORTS = "gw.metrics.run"
 #: Labels of `via`; an integration may name any.
 _MOST_ROUTES = 24
 _OTHER = "other"
@@ -31,6 +36,47 @@ _STAGE_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 
 #   groundwire_runs_total{via,outcome,reason}   groundwire_run_seconds{via}   groundwire_run_first_checked_seconds{via}
 #   groundwire_run_sentences_total{via}   groundwire_run_sentences_withheld_total{via}   groundwire_run_flags_total{via,flag}
 #   groundwire_stage_seconds{stage}   groundwire_stage_fallbacks_total{stage}   groundwire_tokens_total{model,direction}
+
+
+class CountedRun(msgspec.Struct, frozen=True, array_like=True):
+    """What is counted of a run, times in seconds. `stages`: the actor, its time, and whether its fallback answered.
+
+    `tokens`: of a model, in and out. `first_s` is None where nothing was checked and shown.
+    """
+
+    via: str
+    outcome: str
+    reason: str
+    run_s: float
+    first_s: float | None
+    sentences: int
+    withheld: int
+    flags: list[str]
+    stages: list[tuple[str, float, bool]]
+    tokens: list[tuple[str, int, int]]
+
+
+def counted(run: RunStory) -> CountedRun | None:
+    """None for a run without its question or its end."""
+    settled, draft = run.settled, run.draft
+    if not run.run_id or settled is None or run.finished_at is None:
+        return None
+    checked = draft is not None and draft.question.release != "token" and run.first_shown_at
+    return CountedRun(
+        via=run.via,
+        outcome=settled.outcome,
+        reason=settled.reason or settled.unrun or ("internal" if settled.outcome == "failed" else ""),
+        run_s=max(0.0, run.finished_at - run.received_at),
+        first_s=max(0.0, run.first_shown_at - run.received_at) if checked else None,
+        sentences=len(draft.sentences) if draft else 0,
+        withheld=len(settled.withheld),
+        flags=[kind for each in settled.withheld for kind in dict.fromkeys(flag.kind for flag in each.flags)],
+        stages=[(each.stage.actor, each.stage.took_s, bool(each.stage.fallback)) for each in run.stages],
+        tokens=[(ask.model or ask.engine or "none", ask.tokens_in, ask.tokens_out) for ask in run.asks],
+    )
+
+
+_report = msgspec.json.Decoder(CountedRun)
 
 
 class RunMetrics:
@@ -65,30 +111,23 @@ class RunMetrics:
         )
         self._tokens = Counter("groundwire_tokens", "Tokens of all models.", ["model", "direction"], registry=registry)
 
-    def count(self, run: RunStory) -> None:
-        """Count a run with its question and its end; any other is left out."""
-        settled, draft = run.settled, run.draft
-        if not run.run_id or settled is None or run.finished_at is None:
-            return
+    def count(self, run: CountedRun) -> None:
         via = self._route(run.via)
-        reason = settled.reason or settled.unrun or ("internal" if settled.outcome == "failed" else "")
-        self._runs.labels(via, settled.outcome, reason).inc()
-        self._run_s.labels(via).observe(max(0.0, run.finished_at - run.received_at))
-        if draft is not None and draft.question.release != "token" and run.first_shown_at:
-            self._first_s.labels(via).observe(max(0.0, run.first_shown_at - run.received_at))
-        self._sentences.labels(via).inc(len(draft.sentences) if draft else 0)
-        self._withheld.labels(via).inc(len(settled.withheld))
-        for sentence in settled.withheld:
-            for flag in dict.fromkeys(flag.kind for flag in sentence.flags):
-                self._flags.labels(via, flag).inc()
-        for stage in (each.stage for each in run.stages):
-            self._stage_s.labels(stage.actor).observe(stage.took_s)
-            if stage.fallback:
-                self._fallbacks.labels(stage.actor).inc()
-            for ask in stage.asks:
-                model = ask.model or ask.engine or "none"
-                self._tokens.labels(model, "input").inc(ask.tokens_in)
-                self._tokens.labels(model, "output").inc(ask.tokens_out)
+        self._runs.labels(via, run.outcome, run.reason).inc()
+        self._run_s.labels(via).observe(run.run_s)
+        if run.first_s is not None:
+            self._first_s.labels(via).observe(run.first_s)
+        self._sentences.labels(via).inc(run.sentences)
+        self._withheld.labels(via).inc(run.withheld)
+        for flag in run.flags:
+            self._flags.labels(via, flag).inc()
+        for stage, took_s, fallback in run.stages:
+            self._stage_s.labels(stage).observe(took_s)
+            if fallback:
+                self._fallbacks.labels(stage).inc()
+        for model, tokens_in, tokens_out in run.tokens:
+            self._tokens.labels(model, "input").inc(tokens_in)
+            self._tokens.labels(model, "output").inc(tokens_out)
 
     def text(self) -> bytes:
         return generate_latest(self._registry)
@@ -101,14 +140,10 @@ class RunMetrics:
 
 
 class RunCounter:
-    """Counts while `working` returns true. `story`: a run that ended in this process; the others are read from the journal."""
+    """Counts while `working` returns true. `story`: takes a run that ended in this process."""
 
     def __init__(
-        self,
-        client: Client,
-        journal: Journal,
-        working: Callable[[], bool],
-        story: Callable[[str], RunStory | None] = lambda run_id: None,
+        self, client: Client, journal: Journal, working: Callable[[], bool], story: Callable[[str], RunStory | None]
     ) -> None:
         self.metrics = RunMetrics()
         self.watch = Watch()
@@ -119,10 +154,16 @@ class RunCounter:
 
     async def start(self) -> None:
         await answer_text(self._client, SUBJECT, self.metrics.text, only=self._working)
+        await self._client.subscribe(_REPORTS, cb=self._reported)
         self.watch.keep("the count of runs", self._run)
 
     async def stop(self) -> None:
         await self.watch.stop()
+
+    async def _reported(self, msg: Msg) -> None:
+        if self._working():
+            with contextlib.suppress(msgspec.MsgspecError):
+                self.metrics.count(_report.decode(msg.data))
 
     async def _run(self) -> None:
         ends = [consumed_subject(RunFinished)]
@@ -132,5 +173,14 @@ class RunCounter:
             except BadId as error:
                 set_aside("subject", stored.subject, error)
                 continue
-            if self._working() and not is_canary(run_id):
-                self.metrics.count(self._story(run_id) or story_of(await self._journal.run(run_id)))
+            if is_canary(run_id):
+                continue
+            story = self._story(run_id)
+            if story is None and self._working() and CAUSE not in stored.headers:  # no stage has ended it
+                story = story_of(await self._journal.run(run_id))
+            if story is None or (run := counted(story)) is None:
+                continue
+            if self._working():
+                self.metrics.count(run)
+            else:
+                await self._client.publish(_REPORTS, msgspec.json.encode(run))

@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
+import msgspec
+import pytest
 from nats.aio.msg import Msg
 
+from bus.journal.records import VIA, WHOLE
+from bus.runs.run_record import RunRecord
 from bus.wire.messages import QuestionAsked
 from runtime.engines.extractive.engine import ExtractiveEngine
 from tests.whole import whole
@@ -34,3 +38,19 @@ async def test_messages_and_bytes_of_a_question(tmp_path: Path) -> None:
     listed = "\n".join(f"{msg.subject} {len(msg.data)}" for msg in seen)
     assert len(seen) <= MOST_MESSAGES, listed
     assert size <= MOST_BYTES, listed
+
+
+async def test_record_comes_with_the_answer(tmp_path: Path) -> None:
+    """For a client that waits for the whole run; it is the journal's, but for the time of a message to nats-server."""
+    async with whole(tmp_path, ExtractiveEngine(), in_place=True) as run:
+        _, reader = await run.runs.submit_and_read(QuestionAsked(question=QUESTION), headers={VIA: WHOLE})
+        with reader:
+            while await reader.batch():
+                pass
+        stored = await run.runs.record(reader.run_id)
+    assert stored is not None
+    sent = msgspec.json.decode(reader.record, type=RunRecord)
+    assert [(each.stage, each.took_s) for each in sent.stages] == [(each.stage, each.took_s) for each in stored.stages]
+    assert sent.asked_at == pytest.approx(stored.asked_at, abs=1e-5)
+    for name in {*RunRecord.__struct_fields__} - {"stages", "asked_at", "finished_at", "took_s", "first_shown_s"}:
+        assert getattr(sent, name) == getattr(stored, name)
