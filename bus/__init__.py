@@ -22,5 +22,7 @@ class _PutOff(ModuleType):
         return getattr(importlib.import_module(self.__name__), name)
 
 
-#: nats-py imports it, for WebSockets alone, and it takes as long to load as all else of nats-py.
-sys.modules.setdefault("aiohttp", _PutOff("aiohttp"))
+#: nats-py imports aiohttp, for WebSockets alone, and it takes as long to load as all else of nats-py. FastStream imports the
+#: others, for web services and for fields that no message has.
+for each in ("aiohttp", "email_validator", "uvicorn"):
+    sys.modules.setdefault(each, _PutOff(each))

@@ -1,12 +1,18 @@
 """The index that the settings name: a folder, or a cluster at a URL."""
 
-from index.build.opening import Credentials, Index, index_at
+from typing import TYPE_CHECKING
+
 from index.errors import IndexProblem
 from runtime.settings import IndexSettings
 
+if TYPE_CHECKING:
+    from index.build.opening import Index
 
-def index_of(settings: IndexSettings) -> Index:
+
+def index_of(settings: IndexSettings) -> "Index":
     """Raises IndexProblem."""
+    from index.build.opening import Credentials, index_at  # `up` opens no index itself
+
     secret = Credentials(user=settings.user, password=settings.password, ca=settings.ca)
     return index_at(settings.url or settings.dir, secret)
 

@@ -17,9 +17,9 @@ from typing import Any, cast
 import msgspec
 from aiohttp import web
 
-from runtime.edge.origins import is_loopback
 from runtime.edge.problems import ERRORS, PROBLEM_JSON, RETRY_AFTER_S, Problem
 from runtime.edge.timeouts import Timeouts
+from runtime.loopback import is_loopback
 
 log = logging.getLogger("groundwire.edge")
 

@@ -6,11 +6,11 @@ may change or read data; it must be the host itself or one of `edge.origins`. No
 """
 
 import functools
-import ipaddress
 
 from aiohttp import hdrs, web
 
 from runtime.edge.problems import Problem
+from runtime.loopback import is_loopback
 
 #: The names of the own machine.
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
@@ -68,16 +68,6 @@ def _own_names(address: str, port: int) -> frozenset[str]:
     literal = f"[{address}]" if ":" in address else address
     names = {literal.lower(), *(LOOPBACK_NAMES if is_loopback(address) else ())}
     return frozenset({f"{name}:{port}" for name in names} | (names if port == 80 else set()))
-
-
-def is_loopback(address: str) -> bool:
-    """Whether only this machine can reach the address."""
-    try:
-        parsed = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:
-        return False
-    mapped = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) else None
-    return (mapped or parsed).is_loopback
 
 
 def _check_site(request: web.Request) -> None:

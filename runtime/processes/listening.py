@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 from bus.wire.errors import Unavailable
-from runtime.edge.origins import is_loopback
 from runtime.keys import KeyFile, KeysProblem
+from runtime.loopback import is_loopback
 from runtime.processes.state_folder import state_home
 from runtime.settings import Settings
 

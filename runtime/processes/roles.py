@@ -1,4 +1,7 @@
-"""Run one process of the stack: load its role, handle signals, and print one clear line if it cannot start."""
+"""Run one process of the stack: load its role, handle signals, and print one clear line if it cannot start.
+
+The supervisor imports this module and runs no role, so what only a role needs is imported in `run`.
+"""
 
 import asyncio
 import gc
@@ -9,8 +12,6 @@ import sys
 from collections.abc import Callable, Coroutine
 from typing import Literal
 
-from actors.question.profile import PROFILES, preload
-from bus.delivery.graph import GraphError
 from bus.wire.errors import Failure, Poison
 from index.errors import IndexProblem
 from runtime.processes.log_lines import OneLine
@@ -40,7 +41,10 @@ def run(role: Role, settings: Settings, *, name: str = "", end_with_stdin: bool 
         level=settings.log,
         handlers=[handler],
     )
-    import uvloop  # not needed to list the roles
+    import uvloop
+
+    from actors.question.profile import PROFILES
+    from bus.delivery.graph import GraphError
 
     gc.set_threshold(*GARBAGE)
     PROFILES.use(settings.profiles)
@@ -79,6 +83,7 @@ async def _serve(role: Role, name: str, settings: Settings, stop: asyncio.Event)
 
         await actors.serve(settings, stop, name=name)
     elif role == "edge":
+        from actors.question.profile import preload
         from runtime.processes.edge import serve
 
         preload()

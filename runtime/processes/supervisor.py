@@ -130,17 +130,17 @@ class Stack:
         self._keepers.append(asyncio.create_task(self._keep("nats", [*TETHER, *nats_server.command(config)], None)))
         self._keepers.append(asyncio.create_task(self._mend_nats()))
         here = await self._share_process() if self._alone else set[Role]()
-        client = await connect(self.settings.bus, name="groundwire-supervisor")
-        if self.roles:
-            await declare_streams(client.jetstream(timeout=2.0), self.settings.bus)
-            await self._report_damage(Journal(client, Inbox(client)))
-        await client.close()
         for name, told in self.commands.items():
             if told[0] in here:
                 continue
             command = [sys.executable, "-m", "runtime", "serve", *told, "--name", name, "--end-with-stdin"]
             environ = child_environ(_with_bus(self.settings, users.bus(self.settings.bus, told[0])))
             self._keepers.append(asyncio.create_task(self._keep(name, command, environ)))
+        client = await connect(self.settings.bus, name="groundwire-supervisor")
+        if self.roles:
+            await declare_streams(client.jetstream(timeout=2.0), self.settings.bus)
+            await self._report_damage(Journal(client, Inbox(client)))
+        await client.close()
         if self._tasks is not None:
             for role in here:
                 self._tasks.start(role, _with_bus(self.settings, users.bus(self.settings.bus, role)))

@@ -82,4 +82,11 @@ def test_question_roles_load_no_web_server() -> None:
         "assert web.Application.__module__ == 'aiohttp.web_app'"
     )
     loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert {"aiohttp.client", "dotpromptz", "rich", "structlog", "openai"} & set(loaded.split()) == set()
+    unused = {"aiohttp.client", "dotpromptz", "email_validator.syntax", "rich", "structlog", "openai", "uvicorn.config"}
+    assert unused & set(loaded.split()) == set()
+
+
+def test_supervisor_loads_no_role() -> None:
+    code = "import sys, runtime.commands.up; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert {"aiohttp.client", "numpy", "phonenumbers", "actors.question.profile"} & set(loaded.split()) == set()

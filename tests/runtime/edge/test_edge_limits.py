@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from bus.wire.errors import Unavailable
 from runtime.edge.connections import Connection, Crowd, network_of
 from runtime.edge.limits import Limits
-from runtime.edge.origins import is_loopback
 from runtime.edge.problems import Problem, one_line
+from runtime.loopback import is_loopback
 from runtime.processes.listening import addresses_of, check_key, key_file, needs_key, url_of
 from runtime.settings import AccessSettings, EdgeSettings, Settings
 from tests.polling import until
