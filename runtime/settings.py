@@ -170,6 +170,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return self.inference.engine == InferenceSettings().engine
 
     @property
+    def has_inference(self) -> bool:
+        """Whether a process of its own runs a model."""
+        return not self.without_model or self.index.embedder == "mlx"
+
+    @property
     def actor_names(self) -> tuple[str, ...]:
         """The name of each actors process in logs and health checks. With a model, the model is what questions wait for."""
         by_cores = min(os.cpu_count() or 1, MOST_ACTORS)

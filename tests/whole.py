@@ -167,7 +167,7 @@ async def whole(
         server = AskServer(answering, inference.answer)
         stop_asks = await server.start()
         stop_searches = await serve_search(searching, find)
-        worker = Worker(pipeline(), settings, answer=(lambda over_bus: inference.answer) if in_place else None)
+        worker = Worker(pipeline(), settings, answer=inference.answer if in_place else None)
         await worker.start()
         janitor = Janitor(worker.client, worker.inbox, worker.journal, settings)
         await janitor.start()

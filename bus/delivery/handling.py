@@ -10,7 +10,6 @@ import contextlib
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Callable
 from typing import Literal
 
 import msgspec
@@ -58,7 +57,6 @@ MOST_ASIDE_BYTES = 900_000
 
 #: What to answer the server about a message. A nak'ed message is redelivered.
 type Verdict = Literal["ack", "nak", "term"]
-type Answers = Callable[[Answer], Answer]
 
 #: How many questions of an urgency wait in this process; the server keeps the others and sends them again.
 WAITING_ROOM = 1000
@@ -80,16 +78,15 @@ class Handling:
         intake: Admission,
         *,
         ungranted: Groups = None,
-        answer: Answers | None = None,
+        answer: Answer | None = None,
     ) -> None:
-        """`ungranted`: what a question sees that no key asked. `answer`: what answers asks, given what asks over the bus."""
+        """`ungranted`: what a question sees that no key asked. `answer`: what answers asks, instead of the inference process."""
         self.client = client
         self.journal = Journal(client, inbox)
         self.settings = settings
         self.bugs: list[BaseException] = []
         self._ungranted = ungranted
-        over_bus = AskClient(client, inbox)
-        self.stages = Stages(client, self.journal, graph, answer(over_bus) if answer else over_bus)
+        self.stages = Stages(client, self.journal, graph, answer or AskClient(client, inbox))
         self._over: OrderedDict[str, float | None] = OrderedDict()  # when an end was heard of; None once it is stored
         self.intake = intake
 

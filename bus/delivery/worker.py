@@ -23,12 +23,13 @@ from bus.delivery.actor import Actor
 from bus.delivery.admission import Admission
 from bus.delivery.elsewhere import count_elsewhere
 from bus.delivery.graph import Graph
-from bus.delivery.handling import Answers, Handling, Verdict
+from bus.delivery.handling import Handling, Verdict
 from bus.delivery.pulling import Pull
 from bus.delivery.stages import Delivery
 from bus.delivery.unheard import look
 from bus.journal.access import Groups
 from bus.journal.journal import Journal
+from bus.powers.asking import Answer
 from bus.powers.events import Superseded
 from bus.runs.story import RunStory
 from bus.transport.connection import Inbox, connect, forget_unsent, keep_trying
@@ -71,10 +72,10 @@ class Worker:
         settings: BusSettings,
         *,
         ungranted: Groups = None,
-        answer: Answers | None = None,
+        answer: Answer | None = None,
         intake: Admission | None = None,
     ) -> None:
-        """`ungranted`: what a question sees that no key asked. `answer`: what answers asks, given what asks over the bus.
+        """`ungranted`: what a question sees that no key asked. `answer`: what answers asks, instead of the inference process.
 
         `intake`: admits the questions published on NATS.
         """

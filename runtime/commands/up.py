@@ -16,7 +16,7 @@ from runtime.commands.options import CONFIG, SERVED_INDEX, Place, check_index, r
 from runtime.index_of import overheard
 from runtime.processes.listening import addresses_of, check_key, taken, url_of
 from runtime.processes.nats_server import NoServer
-from runtime.processes.roles import ROLES
+from runtime.processes.roles import roles_over
 from runtime.processes.state_folder import state_folder
 from runtime.processes.supervisor import Stack
 from runtime.settings import Settings, child_environ
@@ -35,7 +35,7 @@ from runtime.terminal import one_line, say
 def up_command(
     ctx: click.Context, index: Place, watches: bool, host: str | None, port: int | None, config: Path | None
 ) -> None:
-    """Run nats-server, search, inference, actors and the edge; restart what crashes; stop with Ctrl-C."""
+    """Run nats-server, search, actors, the edge and, with a model, inference; restart what crashes; stop with Ctrl-C."""
     if watches and isinstance(index, str):
         raise click.UsageError("--watch is for an index in a folder; add what changes with `groundwire index add`")
     settings = read_settings(config, index=check_index(index), host=host, port=port)
@@ -65,8 +65,9 @@ async def _up(settings: Settings, *, watches: bool) -> int:
         loop.add_signal_handler(name, stop.set)
     if heard := overheard(settings.index):
         tell(f"warning: {heard}")
-    stack = Stack(settings, state_folder(settings), ROLES, say=tell, on_broken=stop.set)
-    with console.status("starting nats-server, search, inference, actors, edge…"):
+    roles = roles_over(settings)
+    stack = Stack(settings, state_folder(settings), roles, say=tell, on_broken=stop.set)
+    with console.status(f"starting nats-server, {', '.join(roles)}…"):
         try:
             await stack.start()
             await stack.ready()

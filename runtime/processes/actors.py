@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from actors.pipeline import pipeline
@@ -14,8 +14,6 @@ from bus.delivery.worker import Worker
 from bus.journal.access import groups_named
 from bus.journal.janitor import Janitor
 from bus.journal.pruner import Pruner
-from bus.journal.records import AskRecord
-from bus.powers.asking import Answer, AskRequest
 from bus.runs.requests import serve_runs
 from bus.runs.runs import Runs
 from bus.transport.connection import connect, declare_streams
@@ -51,7 +49,8 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors"
         first = await connect(settings.bus, name="groundwire-declare", user=ACTORS.name)
         await declare_streams(first.jetstream(timeout=2.0), settings.bus)
         await first.close()
-        ungranted, answer = groups_named(settings.access.integrations), await _in_place(settings)
+        ungranted, inference = groups_named(settings.access.integrations), await _in_place(settings)
+        answer = inference.answer if inference is not None else None
         least = least_at_once(settings.inference.batch)
         worker = await _started(
             lambda: Worker(graph, settings.bus, ungranted=ungranted, answer=answer, intake=Admission(Limit(least)))
@@ -77,23 +76,17 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors"
         await pruner.stop()
         await janitor.stop()
         await worker.stop()
+        if inference is not None:
+            await inference.routes.close()
 
 
-async def _in_place(settings: Settings) -> Callable[[Answer], Answer] | None:
-    """What answers asks here without a model; other models of a profile are asked over the bus."""
+async def _in_place(settings: Settings) -> Inference | None:
+    """What answers asks here without a model, and with the models that profiles name for some prompts."""
     if not settings.without_model:
         return None
     engine = make_engine(settings.inference)
     await engine.start()
-    inference = Inference(engine, settings.inference)
-
-    def answers(over_bus: Answer) -> Answer:
-        def answer(ask: AskRequest) -> AsyncIterator[str | AskRecord]:
-            return over_bus(ask) if inference.renderer.model(ask.prompt, ask.profile) else inference.answer(ask)
-
-        return answer
-
-    return answers
+    return Inference(engine, settings.inference)
 
 
 async def _started(make: Callable[[], Worker]) -> Worker:

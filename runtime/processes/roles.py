@@ -28,6 +28,11 @@ GARBAGE = (50_000, 20, 20)
 CANNOT_START = 78
 
 
+def roles_over(settings: Settings) -> tuple[Role, ...]:
+    """The roles that a stack with an edge needs."""
+    return tuple(role for role in ROLES if role != "inference" or settings.has_inference)
+
+
 def run(role: Role, settings: Settings, *, name: str = "", end_with_stdin: bool = False) -> int:
     """Run the process until it is asked to stop. Returns its exit status.
 

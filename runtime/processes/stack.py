@@ -10,13 +10,11 @@ from bus.runs.runs import Runs
 from bus.transport.connection import Inbox, connect, declare_streams, keep_trying
 from index.search import class_archive
 from runtime.processes.nats_users import bus_at
-from runtime.processes.roles import Role
+from runtime.processes.roles import roles_over
 from runtime.processes.state_folder import Address, running, state_folder
 from runtime.processes.supervisor import Stack, StackRunning
 from runtime.settings import Settings
 
-#: The processes that a question takes.
-ROLES: tuple[Role, ...] = ("search", "inference", "actors")
 #: How often one is started that another, of which nothing is heard for ten seconds each time, is in the way of.
 TRIES = 6
 
@@ -32,11 +30,12 @@ async def stack_for(settings: Settings, *, say: Callable[[str], None], alone: bo
     there = running(folder)
     stack: Stack | None = None
     tries = TRIES
+    roles = [role for role in roles_over(settings) if role != "edge"]
     while stack is None and there is None:
-        say("starting nats-server, search, inference and actors…")
+        say(f"starting nats-server, {', '.join(roles)}…")
         tries -= 1
         try:
-            stack = await _started(Stack(settings, folder, ROLES, say=say, alone=alone))
+            stack = await _started(Stack(settings, folder, roles, say=say, alone=alone))
         except StackRunning:  # it is starting, or shutting down
             there = await _appears(folder)
             if there is None and not tries:

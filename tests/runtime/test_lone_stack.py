@@ -15,7 +15,7 @@ from bus.wire.messages import QuestionAsked
 from index.build.ingest import bring_in
 from runtime.processes import role_tasks
 from runtime.processes.role_tasks import RoleTasks
-from runtime.processes.roles import Role
+from runtime.processes.roles import Role, roles_over
 from runtime.processes.stack import stack_for
 from runtime.processes.state_folder import state_folder
 from runtime.processes.supervisor import NatsProcess
@@ -23,7 +23,7 @@ from runtime.settings import IndexSettings, InferenceSettings, Settings
 from tests.polling import until
 
 ROOT = Path(__file__).parent.parent.parent
-ALONE: tuple[Role, ...] = ("search", "inference", "actors")
+MOST: tuple[Role, ...] = ("search", "inference", "actors")
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ async def test_single_question_runs_in_this_process(settings: Settings, monkeypa
         lines = [line async for _, line in runs.events(submitted.run_id)]
         record = await runs.record(submitted.run_id)
         recorded = [each.message for each in await runs.journal.run(submitted.run_id)]
-    assert users == {role: role for role in ALONE}, "each as the user that its process would be"
+    assert users == {role: role for role in ("search", "actors")}, "each as the user that its process would be"
     assert started <= {"nats-server", Path(sys.executable).name, "python3.12", "python3", "python"}
     assert sum(name == "nats-server" for name in started) == 1
     assert record is not None
@@ -123,4 +123,16 @@ def test_a_model_keeps_its_process(inference: str, embedder: str, here: set[str]
         inference=InferenceSettings(engine=inference),  # type: ignore[arg-type]
         index=IndexSettings(embedder=embedder),  # type: ignore[arg-type]
     )
-    assert {role for role in ALONE if role_tasks.fits(settings, role)} == here
+    assert {role for role in MOST if role_tasks.fits(settings, role)} == here
+
+
+@pytest.mark.parametrize(
+    ("inference", "embedder", "has"),
+    [("extractive", "lsa", False), ("openai", "lsa", True), ("mlx", "lsa", True), ("extractive", "mlx", True)],
+)
+def test_inference_process_needs_a_model(inference: str, embedder: str, has: bool) -> None:
+    settings = Settings(
+        inference=InferenceSettings(engine=inference),
+        index=IndexSettings(embedder=embedder),  # type: ignore[arg-type]
+    )
+    assert ("inference" in roles_over(settings)) == has
