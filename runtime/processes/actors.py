@@ -10,6 +10,7 @@ from actors.question.profile import preload
 from actors.question.resolved import Defaults, resolving_under
 from bus.delivery.admission import Admission
 from bus.delivery.limit import Limit, least_at_once
+from bus.delivery.rehearsal import rehearse
 from bus.delivery.worker import Worker
 from bus.journal.access import groups_named
 from bus.journal.janitor import Janitor
@@ -37,8 +38,8 @@ log = logging.getLogger("groundwire.bus")
 PATIENCE_S = 60.0
 
 
-async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors") -> None:
-    """Run actors until `stop` is set; `name` identifies this process in health checks.
+async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "") -> None:
+    """Run actors until `stop` is set; `name` identifies this process in health checks. Without one it serves a lone question.
 
     Raises GraphError, Poison for an invalid profile, Unavailable when the bus cannot be reached.
     """
@@ -66,8 +67,10 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "actors"
         if (exporter := await _exporter(settings, worker)) is not None:
             watches.append(exporter.watch)
         stop_requests = await serve_runs(worker.client, Runs(worker.client, worker.inbox, worker.journal))
+        if name and inference is not None and (settings.index.place or settings.index.bucket):
+            await rehearse(worker.client, worker.inbox, graph, inference.answer)
         state = {"ready": True, "detail": f"{len(graph.actors)} actors"}
-        await answer_health(worker.client, name, lambda: state, *watches)
+        await answer_health(worker.client, name or ACTORS.name, lambda: state, *watches)
         await stop.wait()
         await stop_requests()
         if exporter is not None:
