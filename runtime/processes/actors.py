@@ -44,8 +44,9 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "") -> N
     Raises GraphError, Poison for an invalid profile, Unavailable when the bus cannot be reached.
     """
     graph = pipeline()
-    preload()
-    detect("The first call loads the words of both.")
+    if name:
+        preload()
+        detect("The first call loads the words of both.")
     with resolving_under(Defaults(settings.verifier.numeric_promote, settings.answers.voice)):
         first = await connect(settings.bus, name="groundwire-declare", user=ACTORS.name)
         await declare_streams(first.jetstream(timeout=2.0), settings.bus)

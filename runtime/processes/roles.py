@@ -88,11 +88,9 @@ async def _serve(role: Role, name: str, settings: Settings, stop: asyncio.Event)
 
         await actors.serve(settings, stop, name=name)
     elif role == "edge":
-        from actors.question.profile import preload
-        from runtime.processes.edge import serve
+        from runtime.processes import edge
 
-        preload()
-        await serve(settings, stop)
+        await edge.serve(settings, stop)
     else:
         from runtime.processes import inference
 
