@@ -9,7 +9,6 @@ from pathlib import Path
 from actors.choosing.weights import weights
 from bus.wire.requests import no_such_profile
 from index import languages
-from index.languages.names import named
 from prompts import profiles
 from prompts.profiles import Profile, ProfileError
 
@@ -46,14 +45,12 @@ def in_language[L: str](texts: Mapping[L, str], language: str) -> str:
 
 
 def preload() -> tuple[str, ...]:
-    """Read every profile, the words of every language and the learned weights, so that no actor touches the disk.
+    """Read every profile and the learned weights, so that no actor touches the disk.
 
     Raises Poison for an invalid profile.
     """
     languages.check()
     weights()
-    for language in languages.LANGUAGES:
-        named(languages.LANGUAGES, language)
     names = profiles.names(PROFILES.folder)
     for name in names:
         profile_of(name)

@@ -37,13 +37,13 @@ class _Unkept(Journal):
 
 async def rehearse(client: Client, inbox: Inbox, graph: Graph, answer: Answer) -> None:
     """Ask what the documents themselves ask, in each of their languages; without such questions, their titles."""
-    stages, until = Stages(client, _Unkept(client, inbox), graph, answer), time.time() + LONGEST_S
+    stages, deadline = Stages(client, _Unkept(client, inbox), graph, answer), time.time() + 2 * LONGEST_S
     (first,) = graph.consumers(QuestionAsked)
     with contextlib.suppress(Failure, TimeoutError):
         async with asyncio.timeout(LONGEST_S):
             for question in await _questions(client):
-                key, place = key_of(QuestionAsked, RUN), Place(1, 1, 1, until, 0)
-                delivery = Delivery(first, key, Msg(_client=client), place, deadline=until)
+                key, place = key_of(QuestionAsked, RUN), Place(1, 1, 1, deadline, 0)
+                delivery = Delivery(first, key, Msg(_client=client), place, deadline=deadline)
                 await stages.go_on(delivery, Step(first, key, 1, QuestionAsked(question=question), 1))
 
 

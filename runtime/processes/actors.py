@@ -22,7 +22,9 @@ from bus.transport.health import answer_health
 from bus.transport.users import ACTORS
 from bus.wire.errors import Unavailable
 from bus.wire.messages import RunFinished
+from index.languages import LANGUAGES
 from index.languages.detection import detect
+from index.languages.names import named
 from runtime.engines.choice import make_engine
 from runtime.processes.inference import Inference
 from runtime.settings import Settings
@@ -47,6 +49,8 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "") -> N
     if name:
         preload()
         detect("The first call loads the words of both.")
+        for language in LANGUAGES:
+            named(LANGUAGES, language)
     with resolving_under(Defaults(settings.verifier.numeric_promote, settings.answers.voice)):
         first = await connect(settings.bus, name="groundwire-declare", user=ACTORS.name)
         await declare_streams(first.jetstream(timeout=2.0), settings.bus)

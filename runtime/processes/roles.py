@@ -88,8 +88,10 @@ async def _serve(role: Role, name: str, settings: Settings, stop: asyncio.Event)
 
         await actors.serve(settings, stop, name=name)
     elif role == "edge":
+        from actors.question.profile import preload
         from runtime.processes import edge
 
+        preload()  # threads read profiles later, and msgspec crashes where several threads decode the first one of a type
         await edge.serve(settings, stop)
     else:
         from runtime.processes import inference
