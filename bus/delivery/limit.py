@@ -18,8 +18,9 @@ from prompts.vocabulary import Urgency
 #: From each level to the next.
 STEP = 1.5
 #: A level has a higher rate than another if it is this much higher; by less it is about the same.
-GAIN = 1.05
-#: A window lasts at least so long, at least the usual time of a run, and has at least so many ends.
+GAIN = 1.1
+#: A window lasts at least so long, at least the usual time of a run (three of four end within it), and has at least so many
+#: ends, and as many as runs may be under way: a few ends show little where some runs take much longer than others.
 WINDOW_S, ENDS = 1.0, 16
 #: The share of a window in which fewer runs may be under way than the limit allows.
 SHORT = 0.15
@@ -115,7 +116,7 @@ class Limit:
             return
         if run.urgency == "interactive":
             self._person_at = now
-        usual_s = _quantile(self._times, 0.5)
+        usual_s = _quantile(self._times, 0.75)
         interrupted = bool(self._times) and now - self._ended > PAUSE * usual_s
         self._times.append((now, now - run.began))
         self.longest_s = _quantile(self._times, 0.9)
@@ -127,7 +128,8 @@ class Limit:
             return
         # Runs of one batch end together: a window ends before a gap, so that it has whole batches.
         gap = now - self._ended >= lasted_s / max(1, self._ends)
-        if self._first_rate is None and lasted_s >= max(WINDOW_S, usual_s) and self._ends >= ENDS and gap:
+        whole = lasted_s >= max(WINDOW_S, usual_s) and self._ends >= max(ENDS, self.at_once) and gap
+        if self._first_rate is None and whole:
             self._close(self._ends / lasted_s, now)
             self._open(self._ended)
         self._ends += 1

@@ -9,9 +9,19 @@ from bus.delivery.limit import FRESH_S, Limit
 
 
 def driven(
-    limit: Limit, *, at_once: int, takes_s: float, seconds: float, began: float = 0.0, spread: float = 0.3
+    limit: Limit,
+    *,
+    at_once: int,
+    takes_s: float,
+    seconds: float,
+    began: float = 0.0,
+    spread: float = 0.3,
+    long: float = 0.0,
 ) -> float:
-    """As many runs as the limit allows on a machine that does `at_once` side by side; the rate of the second half."""
+    """As many runs as the limit allows on a machine that does `at_once` side by side; the rate of the second half.
+
+    `long`: the share of runs that take fifty times as long.
+    """
     chance = random.Random(1)
     limit.runs.clear()
     now, number, done = began, 0, 0
@@ -21,7 +31,8 @@ def driven(
         while limit.has_room("interactive"):
             number += 1
             limit.begin(str(number), "interactive", now, now + 1e9)
-            end = max(now, heapq.heappop(free)) + takes_s * chance.uniform(1 - spread, 1 + spread)
+            times = 50 if chance.random() < long else 1
+            end = max(now, heapq.heappop(free)) + times * takes_s * chance.uniform(1 - spread, 1 + spread)
             heapq.heappush(free, end)
             heapq.heappush(ends, (end, str(number)))
         now, run_id = heapq.heappop(ends)
@@ -53,6 +64,12 @@ def test_whole_batches_are_counted() -> None:
     limit = Limit(least=4)
     assert driven(limit, at_once=8, takes_s=2.0, seconds=400, spread=0.0) > 0.9 * 4
     assert limit.per_s == pytest.approx(4, rel=0.05)
+
+
+@pytest.mark.parametrize("long", [0.1, 0.3])
+def test_limit_rises_in_mixed_traffic(long: float) -> None:
+    rate = driven(Limit(least=4), at_once=16, takes_s=0.1, seconds=600, long=long)
+    assert rate > 0.85 * 16 / (0.1 * (1 - long) + 5 * long)
 
 
 def test_interrupted_window_means_nothing() -> None:
