@@ -31,8 +31,9 @@ ROUND, FIRST_GAIN = 0.75, 1.2
 PERSONS_S = 2.0
 #: After so many windows the rate at a level counts as unknown.
 STALE = 20
-#: The rate is the upper quartile of so many windows, a run's longest time the upper tenth of so many runs.
-WINDOWS, RUNS = 8, 64
+#: The rate is the upper quartile of so many windows, so that some slow seconds do not lower it; a run's longest time is the upper
+#: tenth of so many runs.
+WINDOWS, RUNS = 32, 64
 #: Rates and times older than this count as unknown: the service may have recovered since.
 FRESH_S = 60.0
 #: No end for so many times the usual time of a run: the service was interrupted, and the window means nothing.

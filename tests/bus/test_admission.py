@@ -57,6 +57,7 @@ class Service:
         self.admission = Admission(Limit(self.least), clock=self.loop.time)
         self.up = asyncio.Event()
         self.up.set()
+        self.times = 1.0  #: how much longer than usual the answers take
         self._slots = asyncio.Semaphore(self.server.at_once)
         self._chance = random.Random(7)
         self._number = itertools.count()
@@ -86,7 +87,7 @@ class Service:
         async with self._slots:
             await self.up.wait()
             spread = self.server.spread
-            await asyncio.sleep(self.server.takes_s * self._chance.uniform(1 - spread, 1 + spread))
+            await asyncio.sleep(self.times * self.server.takes_s * self._chance.uniform(1 - spread, 1 + spread))
 
     async def burst(
         self, count: int, deadline_s: float | None = 20.0, urgency: Urgency = "interactive", key: str = ""
@@ -206,6 +207,21 @@ def test_impossible_questions_are_refused_soon(server: Server, before: Callable[
         assert done.slowest_s <= deadline_s
         late = [end for end in done.refused if end.took_s > 3.0]
         assert len(late) <= max(server.at_once, 0.15 * len(done.answered))
+
+    simulated(server, scene)
+
+
+def test_short_slowdown_refuses_little() -> None:
+    """The requests of thousands of clients take the processor from the pipeline for some seconds."""
+    server, slow_s, times, deadline_s = Server(8, 0.15, spread=0.4), 8.0, 3.0, 20.0
+
+    async def scene(service: Service) -> None:
+        await crowd(service)
+        burst = asyncio.create_task(service.burst(5000, deadline_s))
+        service.times = times
+        await asyncio.sleep(slow_s)
+        service.times = 1.0
+        assert len((await burst).answered) >= 0.9 * (slow_s / times + deadline_s - slow_s) * server.per_s
 
     simulated(server, scene)
 
