@@ -16,6 +16,7 @@ import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from bus.delivery.limit import Limit
 from bus.wire.messages import QuestionAsked
@@ -34,6 +35,7 @@ GRACE_S = 3.0
 
 #: Receives the position of a waiting question; 1 begins next.
 type Position = Callable[[int], Awaitable[None]]
+_UNTIL = attrgetter("until")
 
 
 class Overloaded(Exception):
@@ -56,6 +58,7 @@ class Waiting:
     by: float
     position: Position | None
     admitted: "asyncio.Future[None]"
+    waits: bool = True
 
 
 @dataclass(slots=True)
@@ -180,7 +183,7 @@ class Admission:
         """Add the question to the queue; returns how many begin before it."""
         queues = self._queues[entry.urgency]
         queue = queues.setdefault(entry.key, [])
-        place = bisect.bisect(queue, entry.until, key=lambda each: each.until)
+        place = bisect.bisect(queue, entry.until, key=_UNTIL)
         queue.insert(place, entry)
         turn = list(queues).index(entry.key)
         others = (min(len(each), place + (n < turn)) for n, each in enumerate(queues.values()) if n != turn)
@@ -188,15 +191,17 @@ class Admission:
 
     def _take(self, entry: Waiting) -> None:
         queues = self._queues[entry.urgency]
-        queues[entry.key].remove(entry)
-        if not queues[entry.key]:
+        queue = queues[entry.key]
+        del queue[queue.index(entry, bisect.bisect_left(queue, entry.until, key=_UNTIL))]
+        entry.waits = False
+        if not queue:
             del queues[entry.key]
-        if not self.waiting():
+        if not any(self._queues.values()):
             self._next_return = 0.0
 
     def _drop(self, entry: Waiting) -> None:
         """Take a question out of the queue, or back if it was admitted at the same moment."""
-        if entry in self._queues[entry.urgency].get(entry.key, ()):
+        if entry.waits:
             self._take(entry)
         elif entry.admitted.done() and not entry.admitted.cancelled() and entry.admitted.exception() is None:
             self.forget(entry.run_id)
@@ -211,9 +216,9 @@ class Admission:
         for urgency, queues in self._queues.items():
             while queues and self.limit.has_room(urgency):
                 key = next(iter(queues))
-                entry, others = queues[key][0], queues[key][1:]
+                entry = queues[key][0]
                 self._take(entry)
-                if others:
+                if key in queues:
                     queues[key] = queues.pop(key)  # behind all other keys
                 if self._short_s(entry, 0, now) > 0:
                     self._refuse(entry, now)
