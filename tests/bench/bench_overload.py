@@ -1,6 +1,7 @@
 """Overload: answered questions of the whole stack, compared with a plain queue in front of the same work.
 
-    uv run python -m tests.bench.bench_overload [--seconds 12] [--times 1 2 10]
+    uv run python -m tests.bench.bench_overload [--seconds 12] [--times 1 2 10] [--bursts 50 200 800 5000]
+    uv run python -m tests.bench.bench_overload --times --bursts 50 200 --model 2.0 8
 
 The capacity is the best rate at which clients get answers that each ask again as soon as they have one, 2 to 16 at once, over NATS
 past the door; it is measured before and after each load, since a shared machine has more to give at one time than at another.
@@ -9,13 +10,19 @@ answers that came within a second (or five times the unloaded p95 if that is mor
 second under a flood of batch questions. The reference is an aiohttp server that puts every question into an unbounded queue, from
 which eight tasks ask the same pipeline.
 
+A burst is that many interactive questions at once, with a deadline of 20 s. `possible`: as many of them as the capacity allows
+until the last moment at which a run can begin. `--model TAKES_S AT_ONCE` puts a scripted model server in place of the rules: each
+reply takes so long, and the server writes so many at once.
+
 Load, stack and nats-server share this machine's cores: read the ratios, and repeat.
 """
 
 import argparse
 import asyncio
+import contextlib
 import itertools
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -24,8 +31,9 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
+import msgspec
 import uvloop
 from aiohttp import web
 
@@ -41,7 +49,10 @@ from tests.bench.bench_edge import answering, process
 
 DEMO = Path(demo.__file__).parent
 QUESTIONS = [each["text"] for each in tomllib.loads((DEMO / "questions.toml").read_text(encoding="utf-8"))["question"]]
+EVIDENCE = re.compile(r'<evidence n="1".*?>\n(.*?)\n</evidence>', re.DOTALL)
 QUEUE_TASKS = 8
+#: The deadline of the questions of a burst, and how many of them are sent in a second.
+DEADLINE_S, BURST_PER_S = 20.0, 1e6
 PATIENCE_S = 60.0
 
 
@@ -51,8 +62,8 @@ PATIENCE_S = 60.0
 class Asked(asyncio.Protocol):
     """One question over a connection of its own; what came of it, and after how long."""
 
-    def __init__(self, port: int, question: str, priority: str) -> None:
-        body = json.dumps({"question": question, "priority": priority}).encode()
+    def __init__(self, port: int, question: str, **fields: object) -> None:
+        body = json.dumps({"question": question, **fields}).encode()
         head = f"POST /v1/runs HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\nConnection: close\r\n"
         self._request = f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
         self.began = time.perf_counter()
@@ -83,16 +94,16 @@ class Asked(asyncio.Protocol):
             self._transport.close()
 
 
-async def load(port: int, rate: float, seconds: float, priority: str, warm_s: float) -> None:
+async def load(port: int, rate: float, seconds: float, warm_s: float, **fields: object) -> None:
     """Ask at that rate, and print when each question came, what became of it and after how long."""
     loop = asyncio.get_running_loop()
     questions = itertools.cycle(QUESTIONS)
     asked: list[Asked] = []
     began = time.perf_counter()
-    count = int(rate * seconds)
+    count = round(rate * seconds)
     for n in range(count):
         await asyncio.sleep(max(0.0, began + n / rate - time.perf_counter()))
-        one = Asked(port, next(questions), priority)
+        one = Asked(port, next(questions), **fields)
         asked.append(one)
         task = asyncio.ensure_future(loop.create_connection(lambda one=one: one, "127.0.0.1", port))
         task.add_done_callback(
@@ -136,6 +147,47 @@ async def bare(port: int, url: str) -> None:
     await asyncio.gather(*(work() for _ in range(QUEUE_TASKS)))
 
 
+async def model_server(port: int, takes_s: float, at_once: int) -> None:
+    """Quotes the first passage as its answer, or gives the least JSON that fits the schema, which takes no time."""
+    slots = asyncio.Semaphore(at_once)
+
+    async def chat(request: web.Request) -> web.Response:
+        body = await request.json()
+        if wanted := body.get("response_format"):
+            text = json.dumps(least(wanted["json_schema"]["schema"]))
+        else:
+            passage = EVIDENCE.search(body["messages"][-1]["content"])
+            async with slots:
+                await asyncio.sleep(takes_s)
+            text = (
+                f"{passage[1].partition('. ')[0].rstrip('.')} [1]." if passage else "The documents do not answer this."
+            )
+        chunk = {"model": "scripted", "choices": [{"index": 0, "delta": {"content": text}, "finish_reason": "stop"}]}
+        return web.Response(text=f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n", content_type="text/event-stream")
+
+    async def models(_: web.Request) -> web.Response:
+        return web.json_response({"data": [{"id": "scripted"}]})
+
+    app = web.Application(client_max_size=2**24)
+    app.router.add_post("/v1/chat/completions", chat)
+    app.router.add_get("/v1/models", models)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", port, backlog=4096).start()
+    await asyncio.Event().wait()
+
+
+def least(schema: dict[str, Any]) -> object:
+    match schema:
+        case {"enum": [first, *_]}:
+            return first
+        case {"type": "object"}:
+            return {name: least(each) for name, each in schema["properties"].items()}
+        case {"type": "array"}:
+            return [least(schema["items"])] * schema.get("minItems", 0)
+    return {"boolean": False, "integer": 0, "number": 0}.get(schema["type"], "")
+
+
 # ---------------------------------------------------------------- the measurement
 
 
@@ -156,12 +208,15 @@ def quantile(values: Sequence[float], share: float) -> float:
     return sorted(values)[min(len(values) - 1, int(len(values) * share))] if values else 0.0
 
 
-async def loaded(port: int, rate: float, seconds: float, priority: str = "interactive", warm_s: float = 2.0) -> Result:
-    arguments = ("--role", "load", "--port", port, "--rate", rate, "--seconds", seconds + warm_s)
-    command = [sys.executable, "-m", "tests.bench.bench_overload", *map(str, arguments)]
-    made = await asyncio.create_subprocess_exec(
-        *command, "--priority", priority, "--warm", str(warm_s), stdout=subprocess.PIPE
-    )
+def in_role(role: str, *arguments: object) -> list[str]:
+    """The command of a process of this module."""
+    return [sys.executable, "-m", "tests.bench.bench_overload", "--role", role, *map(str, arguments)]
+
+
+async def loaded(port: int, rate: float, seconds: float, warm_s: float = 2.0, **fields: object) -> Result:
+    arguments = ("--port", port, "--rate", rate, "--seconds", seconds + warm_s, "--warm", warm_s)
+    command = in_role("load", *arguments, "--fields", json.dumps(fields))
+    made = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
     rows = json.loads((await made.communicate())[0])
     return Result(
         seconds,
@@ -201,7 +256,7 @@ async def capacity(url: str, seconds: float) -> float:
 def told(name: str, found: Result, rate: float, within_s: float, alone_p95_s: float) -> None:
     answered, refused = found.answered_s, found.refused_s
     p50_ms, p95_ms = (quantile(answered, share) * 1000 for share in (0.5, 0.95))
-    refused_p50_ms, refused_p99_ms = (quantile(refused, share) * 1000 for share in (0.5, 0.99))
+    refused_ms = " ".join(f"{quantile(refused, share) * 1000:7.1f}" for share in (0.5, 0.95, 0.99))
     good, each_s, refused_each_s = (
         found.good_per_s(within_s) / rate,
         len(answered) / found.seconds,
@@ -209,7 +264,7 @@ def told(name: str, found: Result, rate: float, within_s: float, alone_p95_s: fl
     )
     print(
         f"{name:22} {rate:8.1f} {good:8.2f} {each_s:9.1f} {p50_ms:8.0f} {p95_ms:8.0f} {p95_ms / alone_p95_s / 1000:9.2f}"
-        f" {refused_each_s:9.1f} {refused_p50_ms:7.1f} {refused_p99_ms:7.1f} {found.lost:5}",
+        f" {refused_each_s:9.1f} {refused_ms} {found.lost:5}",
         flush=True,
     )
 
@@ -218,78 +273,112 @@ async def main(arguments: argparse.Namespace, folder: Path) -> None:
     index = folder / "index"
     build = [sys.executable, "-m", "runtime", "index", "build", str(DEMO / "documents"), "--out", str(index)]
     await (await asyncio.create_subprocess_exec(*build, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)).wait()
-    port, bare_port, seconds = free_port(), free_port(), arguments.seconds
-    settings = Settings(
-        index=IndexSettings(dir=str(index)),
-        inference=InferenceSettings(cache_entries=0),
-        edge=EdgeSettings(port=port),
-        log="ERROR",
+    port, model_port = free_port(), free_port()
+    inference = InferenceSettings(cache_entries=0)
+    with contextlib.ExitStack() as others:
+        if arguments.model:
+            others.enter_context(process(*in_role("model", "--port", model_port, "--model", *arguments.model)))
+            base_url = f"http://127.0.0.1:{model_port}/v1"
+            inference = msgspec.structs.replace(inference, engine="openai", model="scripted", base_url=base_url)
+            await answering(model_port, "/v1/models")
+        settings = Settings(
+            index=IndexSettings(dir=str(index)), inference=inference, edge=EdgeSettings(port=port), log="ERROR"
+        )
+        stack = Stack(settings, folder / "state", ("search", "inference", "actors", "edge"))
+        await stack.start()
+        try:
+            await stack.ready()
+            bus = stack.settings.bus
+            url = bus.url.replace("//", f"//{bus.user}:{bus.password}@")
+            if arguments.times:
+                await overloaded(arguments, port, url)
+            if arguments.bursts:
+                await bursts(arguments, port, url)
+        finally:
+            await stack.stop()
+
+
+async def bursts(arguments: argparse.Namespace, port: int, url: str) -> None:
+    """That many questions at once, after one another."""
+    loop_s = max(2.0, 5 * arguments.model[0]) if arguments.model else 2.0
+    alone = await loaded(port, 2.0, 10.0)
+    alone_s = quantile(alone.answered_s, 0.5)
+    before = await capacity(url, loop_s)
+    print(
+        f"{'at once':>7} {'per s':>7} {'possible':>8} {'answered':>8} {'slowest s':>9} {'refused':>7}"
+        f" {'p95 s':>6} {'last s':>6} {'lost':>5}"
     )
-    stack = Stack(settings, folder / "state", ("search", "inference", "actors", "edge"))
-    await stack.start()
-    try:
-        await stack.ready()
-        bus = stack.settings.bus
-        url = bus.url.replace("//", f"//{bus.user}:{bus.password}@")
-        await loaded(port, 4.0, 10.0)
-        alone = await loaded(port, 2.0, 2 * seconds)
-        alone_s = quantile(alone.answered_s, 0.95)
-        within_s = max(1.0, 5 * alone_s)
-        print(f"unloaded p50 {quantile(alone.answered_s, 0.5) * 1000:.0f} ms, p95 {alone_s * 1000:.0f} ms")
+    for count in arguments.bursts:
+        result = await loaded(port, BURST_PER_S, count / BURST_PER_S, 0.0, deadline_s=DEADLINE_S)
+        after = await capacity(url, loop_s)
+        rate = (before + after) / 2
+        possible = min(count, int(rate * (DEADLINE_S - alone_s)))
+        slowest_s, p95_s, last_s = (
+            quantile(*each) for each in ((result.answered_s, 1), (result.refused_s, 0.95), (result.refused_s, 1))
+        )
         print(
-            f"{'questions':22} {'capacity':>8} {'goodput':>8} {'answers/s':>9} {'p50 ms':>8} {'p95 ms':>8} {'/unloaded':>9}"
-            f" {'refused/s':>9} {'p50 ms':>7} {'p99 ms':>7} {'lost':>5}"
+            f"{count:7} {rate:7.1f} {possible:8} {len(result.answered_s):8} {slowest_s:9.1f}"
+            f" {len(result.refused_s):7} {p95_s:6.2f} {last_s:6.2f} {result.lost:5}",
+            flush=True,
         )
-        before = await capacity(url, 2.0)
+        before = after
 
-        async def measured(name: str, port: int, times: float, priority: str = "interactive") -> None:
-            nonlocal before
-            flood = loaded(port, times * before, seconds, priority)
-            if priority == "interactive":
-                found = [(name, await flood)]
-            else:
-                both = await asyncio.gather(flood, loaded(port, 2.0, seconds))
-                found = list(zip((name, "  a person beside it"), both, strict=True))
-            after = await capacity(url, 2.0)
-            for who, result in found:
-                told(who, result, (before + after) / 2, within_s, alone_s)
-            before = after
 
-        for times in arguments.times:
-            await measured(f"ours, {times:g} x", port, times)
-        await measured("ours, 10 x batch", port, 10.0, "batch")
-        role = (
-            sys.executable,
-            "-m",
-            "tests.bench.bench_overload",
-            "--role",
-            "bare",
-            "--port",
-            str(bare_port),
-            "--url",
-            url,
-        )
-        for times in arguments.times:
-            with process(*role):
-                await answering(bare_port, "/none")
-                await measured(f"bare queue, {times:g} x", bare_port, times)
-    finally:
-        await stack.stop()
+async def overloaded(arguments: argparse.Namespace, port: int, url: str) -> None:
+    """More questions a second than can be answered, for some seconds."""
+    bare_port, seconds = free_port(), arguments.seconds
+    await loaded(port, 4.0, 10.0)
+    alone = await loaded(port, 2.0, 2 * seconds)
+    alone_s = quantile(alone.answered_s, 0.95)
+    within_s = max(1.0, 5 * alone_s)
+    print(f"unloaded p50 {quantile(alone.answered_s, 0.5) * 1000:.0f} ms, p95 {alone_s * 1000:.0f} ms")
+    print(
+        f"{'questions':22} {'capacity':>8} {'goodput':>8} {'answers/s':>9} {'p50 ms':>8} {'p95 ms':>8} {'/unloaded':>9}"
+        f" {'refused/s':>9} {'p50 ms':>7} {'p95 ms':>7} {'p99 ms':>7} {'lost':>5}"
+    )
+    before = await capacity(url, 2.0)
+
+    async def measured(name: str, port: int, times: float, priority: str = "interactive") -> None:
+        nonlocal before
+        flood = loaded(port, times * before, seconds, priority=priority)
+        if priority == "interactive":
+            found = [(name, await flood)]
+        else:
+            both = await asyncio.gather(flood, loaded(port, 2.0, seconds))
+            found = list(zip((name, "  a person beside it"), both, strict=True))
+        after = await capacity(url, 2.0)
+        for who, result in found:
+            told(who, result, (before + after) / 2, within_s, alone_s)
+        before = after
+
+    for times in arguments.times:
+        await measured(f"ours, {times:g} x", port, times)
+    await measured("ours, 10 x batch", port, 10.0, "batch")
+    for times in arguments.times:
+        with process(*in_role("bare", "--port", bare_port, "--url", url)):
+            await answering(bare_port, "/none")
+            await measured(f"bare queue, {times:g} x", bare_port, times)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=12.0)
-    parser.add_argument("--times", type=float, nargs="+", default=[1.0, 2.0, 10.0])
-    parser.add_argument("--role", choices=["measure", "load", "bare"], default="measure", help=argparse.SUPPRESS)
+    parser.add_argument("--times", type=float, nargs="*", default=[1.0, 2.0, 10.0])
+    parser.add_argument("--bursts", type=int, nargs="*", default=[50, 200, 800, 5000])
+    parser.add_argument("--model", type=float, nargs=2, metavar=("TAKES_S", "AT_ONCE"))
+    parser.add_argument(
+        "--role", choices=["measure", "load", "model", "bare"], default="measure", help=argparse.SUPPRESS
+    )
     parser.add_argument("--port", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--url", help=argparse.SUPPRESS)
     parser.add_argument("--rate", type=float, help=argparse.SUPPRESS)
     parser.add_argument("--warm", type=float, default=0.0, help=argparse.SUPPRESS)
-    parser.add_argument("--priority", default="interactive", help=argparse.SUPPRESS)
+    parser.add_argument("--fields", type=json.loads, default={}, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.role == "load":
-        uvloop.run(load(given.port, given.rate, given.seconds, given.priority, given.warm))
+        uvloop.run(load(given.port, given.rate, given.seconds, given.warm, **given.fields))
+    elif given.role == "model":
+        uvloop.run(model_server(given.port, given.model[0], int(given.model[1])))
     elif given.role == "bare":
         uvloop.run(bare(given.port, given.url))
     else:
