@@ -110,8 +110,9 @@ class Asker:
             max_tokens=max_tokens,
             schema=schema,
         )
-        answer = self.answer(request)
+        answer, done = self.answer(request), False
         try:
+            # To its end: of a generator that is left before, asyncio makes a task to close it.
             async for part in answer:
                 if isinstance(part, str):
                     shown += part
@@ -121,7 +122,7 @@ class Asker:
                 self.records[place] = record
                 if pieces and record.said.startswith(shown) and len(record.said) > len(shown):
                     yield record.said[len(shown) :]
-                return
+                done = True
         except Failure as failure:
             now = time.monotonic()
             self.records[place] = AskRecord(
@@ -139,7 +140,8 @@ class Asker:
             said = AskRecord(prompt=variables.name, variables="", text=shown, finish_reason=STOPPED)
             self.records[place] = self._completed(said, key, already_shown, began)
             raise
-        raise NoReply(f"{variables.name}: the engine ended without a reply")
+        if not done:
+            raise NoReply(f"{variables.name}: the engine ended without a reply")
 
     def _completed(self, record: AskRecord, key: str, already_shown: str, began: float) -> AskRecord:
         """A device's record, completed with what only the asking side knows; a record from a trace is complete already."""

@@ -113,11 +113,11 @@ class AskClient:
                         yield frame.text
                     elif isinstance(frame, Whole):
                         yield msgspec.structs.replace(frame.record, already_shown=request.already_shown)
-                        return
                     elif frame.kind == "busy":
                         raise Silent(frame.why)
                     else:
                         raise _FAILURES[frame.kind](frame.why)
+                return
             except Silent as silent:
                 if time.time() >= request.deadline:
                     why = why or str(silent)  # an attempt cut off by the deadline knows less than the previous one

@@ -50,25 +50,62 @@ class Connection(Client):
     """nats-py's client, with a close that works while the server is away and a `flush` that really flushes.
 
     It survives malformed messages: nats-py's own reader ends for good at a subject or a header that is not text, and takes a
-    stored message with a header `Status` for an answer of the server. `takers`: the receivers of each subscription's messages.
+    stored message with a header `Status` for an answer of the server. `takers` and `receivers`: of the messages of each
+    subscription, by its number, as they are and decoded.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.takers: dict[int, Callable[[Frame], None]] = {}
+        self.receivers: dict[int, Callable[[Msg], None]] = {}
+        self._requests = itertools.count(1)
+        self._replies = ""
 
     async def _process_msg(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes) -> None:
-        taker = self.takers.get(sid)
-        if taker is None:
+        if (taker := self.takers.get(sid)) is not None:
+            taker((subject, reply, headers or b"", data))
+        elif (receiver := self.receivers.get(sid)) is not None:
+            receiver(self._build_message(sid, subject, reply, data, await self._process_headers(headers)))
+        else:
             await super()._process_msg(sid, subject, reply, data, headers)
             return
         self.stats["in_msgs"] += 1
         self.stats["in_bytes"] += len(data)
-        taker((subject, reply, headers or b"", data))
 
     def _remove_sub(self, sid: int, max_msgs: int = 0) -> None:
         self.takers.pop(sid, None)
+        self.receivers.pop(sid, None)
         super()._remove_sub(sid, max_msgs)
+
+    async def _init_request_sub(self) -> None:
+        prefix = f"{self.new_inbox()}."
+        await receive(self, f"{prefix}*", self._take_reply)
+        self._replies = prefix
+
+    def _take_reply(self, msg: Msg) -> None:
+        future = self._resp_map.get(msg.subject.rpartition(".")[2])
+        if future is not None and not future.done():
+            future.set_result(msg)
+
+    async def _request_new_style(
+        self, subject: str, payload: bytes, timeout: float = 1, headers: dict[str, Any] | None = None
+    ) -> Msg:
+        """As nats-py's, which reads random bytes from the system for each request, and has a queue and a task for replies."""
+        if self.is_draining_pubs:
+            raise nats.errors.ConnectionDrainingError
+        if not self._replies:
+            await self._init_request_sub()
+        token = str(next(self._requests))
+        future: asyncio.Future[Msg] = asyncio.get_running_loop().create_future()
+        self._resp_map[token] = future
+        try:
+            await self.publish(subject, payload, reply=f"{self._replies}{token}", headers=headers)
+            async with asyncio.timeout(timeout):
+                return await future
+        except TimeoutError:
+            raise nats.errors.TimeoutError from None
+        finally:
+            self._resp_map.pop(token, None)
 
     async def _process_headers(self, headers: bytes | None) -> dict[str, str] | None:
         try:
@@ -118,6 +155,13 @@ async def take(client: Client, subject: str, taker: Callable[[Frame], None]) -> 
     """
     subscription = await client.subscribe(subject)
     cast(Connection, client).takers[subscription._id] = taker
+    return subscription
+
+
+async def receive(client: Client, subject: str, receiver: Callable[[Msg], None]) -> Subscription:
+    """As `take`, with messages whose headers are read."""
+    subscription = await client.subscribe(subject)
+    cast(Connection, client).receivers[subscription._id] = receiver
     return subscription
 
 
@@ -273,9 +317,9 @@ class Inbox:
         self._takers.pop(reply.rpartition(".")[2], None)
 
     async def _subscribe(self) -> None:
-        await self.client.subscribe(f"{self._prefix}.*", cb=self._take, pending_msgs_limit=-1, pending_bytes_limit=-1)
+        await receive(self.client, f"{self._prefix}.*", self._take)
 
-    async def _take(self, msg: Msg) -> None:
+    def _take(self, msg: Msg) -> None:
         taker = self._takers.get(msg.subject.rpartition(".")[2])
         if taker is not None:
             taker(msg)
