@@ -49,7 +49,7 @@ from tests.bench.bench_edge import answering, process
 
 DEMO = Path(demo.__file__).parent
 QUESTIONS = [each["text"] for each in tomllib.loads((DEMO / "questions.toml").read_text(encoding="utf-8"))["question"]]
-EVIDENCE = re.compile(r'<evidence n="1".*?>\n(.*?)\n</evidence>', re.DOTALL)
+PASSAGE = re.compile(r'<(?:passage|evidence) n="1".*?>\n(.*?)\n</', re.DOTALL)
 QUEUE_TASKS = 8
 #: The deadline of the questions of a burst, and how many of them are sent in a second.
 DEADLINE_S, BURST_PER_S = 20.0, 1e6
@@ -62,8 +62,8 @@ PATIENCE_S = 60.0
 class Asked(asyncio.Protocol):
     """One question over a connection of its own; what came of it, and after how long."""
 
-    def __init__(self, port: int, question: str, **fields: object) -> None:
-        body = json.dumps({"question": question, **fields}).encode()
+    def __init__(self, port: int, **fields: object) -> None:
+        body = json.dumps(fields).encode()
         head = f"POST /v1/runs HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\nConnection: close\r\n"
         self._request = f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
         self.began = time.perf_counter()
@@ -103,7 +103,7 @@ async def load(port: int, rate: float, seconds: float, warm_s: float, **fields: 
     count = round(rate * seconds)
     for n in range(count):
         await asyncio.sleep(max(0.0, began + n / rate - time.perf_counter()))
-        one = Asked(port, next(questions), **fields)
+        one = Asked(port, **{"question": next(questions), **fields})
         asked.append(one)
         task = asyncio.ensure_future(loop.create_connection(lambda one=one: one, "127.0.0.1", port))
         task.add_done_callback(
@@ -153,15 +153,16 @@ async def model_server(port: int, takes_s: float, at_once: int) -> None:
 
     async def chat(request: web.Request) -> web.Response:
         body = await request.json()
+        passage = PASSAGE.search(body["messages"][-1]["content"])
+        quote = passage[1].partition(". ")[0].rstrip(".") if passage else "nothing"
         if wanted := body.get("response_format"):
-            text = json.dumps(least(wanted["json_schema"]["schema"]))
+            spans = {"spans": [{"passage": 1, "text": quote}]}
+            asked = wanted["json_schema"]
+            text = json.dumps(spans if asked["name"] == "select_evidence" else least(asked["schema"]))
         else:
-            passage = EVIDENCE.search(body["messages"][-1]["content"])
             async with slots:
                 await asyncio.sleep(takes_s)
-            text = (
-                f"{passage[1].partition('. ')[0].rstrip('.')} [1]." if passage else "The documents do not answer this."
-            )
+            text = f"{quote} [1]."
         chunk = {"model": "scripted", "choices": [{"index": 0, "delta": {"content": text}, "finish_reason": "stop"}]}
         return web.Response(text=f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n", content_type="text/event-stream")
 
@@ -226,13 +227,13 @@ async def loaded(port: int, rate: float, seconds: float, warm_s: float = 2.0, **
     )
 
 
-async def capacity(url: str, seconds: float) -> float:
+async def capacity(url: str, seconds: float, asked: Sequence[str] = QUESTIONS) -> float:
     """The best of several closed loops over NATS, in answers per second."""
     client = await connect(url, name="bench-capacity")
     inbox = Inbox(client)
     runs = Runs(client, inbox, Journal(client, inbox))
     await runs.start()
-    questions = itertools.cycle(QUESTIONS)
+    questions = itertools.cycle(asked)
     best = 0.0
     for at_once in (2, 4, 8, 16):
         done, began = 0, time.perf_counter()
@@ -300,17 +301,19 @@ async def main(arguments: argparse.Namespace, folder: Path) -> None:
 
 async def bursts(arguments: argparse.Namespace, port: int, url: str) -> None:
     """That many questions at once, after one another."""
-    loop_s = max(2.0, 5 * arguments.model[0]) if arguments.model else 2.0
-    alone = await loaded(port, 2.0, 10.0)
+    loop_s, asked, fields = 2.0, QUESTIONS, dict[str, object]()
+    if arguments.model:  # one question, for whose answer the model is asked
+        loop_s, asked, fields = max(2.0, 5 * arguments.model[0]), QUESTIONS[:1], {"question": QUESTIONS[0]}
+    alone = await loaded(port, 1.0, 10.0, **fields)
     alone_s = quantile(alone.answered_s, 0.5)
-    before = await capacity(url, loop_s)
+    before = await capacity(url, loop_s, asked)
     print(
         f"{'at once':>7} {'per s':>7} {'possible':>8} {'answered':>8} {'slowest s':>9} {'refused':>7}"
         f" {'p95 s':>6} {'last s':>6} {'lost':>5}"
     )
     for count in arguments.bursts:
-        result = await loaded(port, BURST_PER_S, count / BURST_PER_S, 0.0, deadline_s=DEADLINE_S)
-        after = await capacity(url, loop_s)
+        result = await loaded(port, BURST_PER_S, count / BURST_PER_S, 0.0, deadline_s=DEADLINE_S, **fields)
+        after = await capacity(url, loop_s, asked)
         rate = (before + after) / 2
         possible = min(count, int(rate * (DEADLINE_S - alone_s)))
         slowest_s, p95_s, last_s = (
