@@ -50,7 +50,7 @@ from tests.bench.bench_start import ROOT, ready_line
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "groundwire-bench"
 CODE = ("actors", "bus", "index", "prompts", "runtime")
-WARM_S, WARM_CLIENTS = 15.0, 8
+WARM_S, WARM_CLIENTS = 10.0, 8
 
 #: How to switch a feature off: in which file which text becomes which; a test keeps the texts current.
 FEATURES: dict[str, tuple[tuple[str, str, str], ...]] = {
