@@ -56,13 +56,15 @@ def until_ready(arguments: list[str], checkout: Path, environ: Mapping[str, str]
     """`up` from its start until it reports readiness, then the first questions; with all its processes."""
     began = time.monotonic()
     with subprocess.Popen(arguments, cwd=checkout, env=environ, stderr=subprocess.PIPE, text=True) as process:
-        ready_line(process)
-        ready = time.monotonic() - began, processor_s(process.pid)
-        began = time.monotonic()
-        asyncio.run(first_questions(f"http://127.0.0.1:{port}"))
-        answered = time.monotonic() - began, processor_s(process.pid) - ready[1]
-        process.terminate()
-        process.communicate()
+        try:
+            ready_line(process)
+            ready = time.monotonic() - began, processor_s(process.pid)
+            began = time.monotonic()
+            asyncio.run(first_questions(f"http://127.0.0.1:{port}"))
+            answered = time.monotonic() - began, processor_s(process.pid) - ready[1]
+        finally:
+            process.terminate()
+            process.communicate()
     return ready, answered
 
 
@@ -74,7 +76,7 @@ def processor_s(pid: int) -> float:
 
 async def first_questions(url: str) -> None:
     async def ask(session: aiohttp.ClientSession, question: str) -> None:
-        async with session.post(f"{url}/v1/runs", json={"question": question}) as response:
+        async with session.post(f"{url}/v1/runs", json={"question": question, "deadline_s": 120.0}) as response:
             response.raise_for_status()
             assert b'"DONE"' in await response.read()
 
