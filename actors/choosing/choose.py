@@ -9,6 +9,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import mul
 
 from actors.choosing.aliases import aliases, listed
 from actors.choosing.asked import Asked, read_question
@@ -106,7 +107,7 @@ def rank(asked: Asked, passages: Sequence[Passage], learned: Weights) -> list[Ra
     read = read_units(units_of(passages), passages, aliases(asked, passages))
     rows = values(asked, read, passages)
     by_place = [learned.ranking.get(name, 0.0) for name in FEATURES]
-    scores = [sum(weight * value for weight, value in zip(by_place, row, strict=True)) for row in rows]
+    scores = [sum(map(mul, by_place, row)) for row in rows]
     highest = max((*scores, learned.none))
     odds = [math.exp(score - highest) for score in scores]
     whole = sum(odds) + math.exp(learned.none - highest)

@@ -116,20 +116,27 @@ def _with(read: Read, aliases: Sequence[Alias]) -> Read:
 
 def _read(unit: Unit, passage: Passage) -> Read:
     sentences = tuple(passage.text[start:end] for start, end in unit.sentences)
+    above = " \n ".join((*unit.path, passage.title, unit.intro))
+    return Read(unit, *_words_read(sentences, above), sentences)
+
+
+@lru_cache(maxsize=4096)
+def _words_read(
+    sentences: tuple[str, ...], above: str
+) -> tuple[frozenset[str], frozenset[str], str, str, str, str, tuple[frozenset[str], ...]]:
+    """The fields of Read from `bag` to `sentences`. `above`: the headings, the title and what introduces the unit."""
     own = [words_of(sentence) for sentence in sentences]
-    context = words_of(" \n ".join((*unit.path, passage.title, unit.intro)))
+    context = words_of(above)
     folded = " \n ".join(each.folded for each in own)
     marked = "".join(each.marked for each in own)
-    return Read(
-        unit=unit,
-        bag=frozenset().union(*(each.terms for each in own)),
-        context=context.terms,
-        folded=folded,
-        folded_all=f"{folded} \n {context.folded}",
-        marked=marked,
-        marked_all=marked + context.marked,
-        sentences=tuple(each.terms for each in own),
-        sentence_texts=sentences,
+    return (
+        frozenset().union(*(each.terms for each in own)),
+        context.terms,
+        folded,
+        f"{folded} \n {context.folded}",
+        marked,
+        marked + context.marked,
+        tuple(each.terms for each in own),
     )
 
 
@@ -153,19 +160,22 @@ def _grams(term: str) -> frozenset[str]:
 def values(asked: Asked, read: Sequence[Read], passages: Sequence[Passage]) -> list[list[float]]:
     """One row for each unit, in the order of FEATURES."""
     texts = [each.marked_all for each in read]
-    weights = {language: _piece_weights(asked.in_language(language), texts) for language in ("", *asked.variants)}
+    pieces = {language: _pieces_in(texts, asked.in_language(language)) for language in ("", *asked.variants)}
     rows: list[list[float]] = []
-    for each in read:
+    for at, each in enumerate(read):
         language = passages[each.unit.passage].language
         language = language if language in asked.variants else ""
-        rows.append(_row(asked.in_language(language), each, passages, weights[language]))
+        weights, held = pieces[language]
+        rows.append(_row(asked.in_language(language), each, passages, weights, held[at]))
     best = max((row[0] for row in rows), default=0.0)
     for row in rows:
         row[_PLACE["top"]] = row[0] - best
     return rows
 
 
-def _row(asked: Asked, read: Read, passages: Sequence[Passage], piece_weight: dict[str, float]) -> list[float]:
+def _row(
+    asked: Asked, read: Read, passages: Sequence[Passage], piece_weight: dict[str, float], held: Sequence[bool]
+) -> list[float]:
     unit, passage = read.unit, passages[read.unit.passage]
     whole, heaviest = asked.whole, asked.heaviest
     every = read.bag | read.context
@@ -191,7 +201,7 @@ def _row(asked: Asked, read: Read, passages: Sequence[Passage], piece_weight: di
         "covered": covered / whole,
         "form": max(fits, default=0.0),
         "identifiers_missing": lacking(asked.identifiers, read.folded_all),
-        "pieces": sum(w for piece, w in piece_weight.items() if piece in read.marked_all) / pieces_whole,
+        "pieces": sum(itertools.compress(piece_weight.values(), held)) / pieces_whole,
         "body_pieces": sum(w for piece, w in piece_weight.items() if piece in read.marked) / pieces_whole,
         "rank": 1 / (1 + (asked.ranks[unit.passage] if asked.ranks else unit.passage)),
         "score": passage.score,
@@ -263,7 +273,13 @@ def _first_of(asked: Asked, read: Read, side: frozenset[str]) -> float:
     return max(asked.weight_of(side & words) for words in (beginning, _last_heading(read.unit))) / whole
 
 
-def _piece_weights(asked: Asked, texts: Sequence[str]) -> dict[str, float]:
-    """How rare each character piece of the question is among the units, whose marked words are `texts`."""
-    pieces = sorted(f"{piece} " if len(piece) == 2 and piece[0] == "^" else piece for piece in asked.pieces)
-    return {piece: math.log(1 + (len(texts) + 1) / (0.5 + sum(piece in text for text in texts))) for piece in pieces}
+def _pieces_in(texts: Sequence[str], asked: Asked) -> tuple[dict[str, float], list[list[bool]]]:
+    """The question's character pieces, with how rare each is among the units, whose marked words are `texts`; and which of them
+    each unit has.
+    """
+    pieces = sorted({f"{piece} " if len(piece) == 2 and piece[0] == "^" else piece for piece in asked.pieces})
+    held = [[piece in text for piece in pieces] for text in texts]
+    counts = map(sum, zip(*held, strict=True))
+    return {
+        piece: math.log(1 + (len(texts) + 1) / (0.5 + count)) for piece, count in zip(pieces, counts, strict=False)
+    }, held

@@ -63,9 +63,9 @@ def check_sentence(
     unseen = _never_shown(
         sentence,
         written,
-        () if misplaced or is_source else known,
-        against,
-        urls,
+        () if misplaced or is_source else tuple(known),
+        tuple(against),
+        frozenset(urls),
         question=question,
         names_sources=is_source,
     )
@@ -99,12 +99,13 @@ def has_content(sentence: str) -> bool:
     return not markers(sentence) or any(map(str.isalnum, strip_markers(sentence)))
 
 
+@lru_cache(maxsize=512)
 def _never_shown(
     sentence: str,
     written: str,
-    cited: Sequence[Evidence],
-    against: Sequence[Evidence],
-    urls: Collection[str],
+    cited: tuple[Evidence, ...],
+    against: tuple[Evidence, ...],
+    urls: frozenset[str],
     *,
     question: str,
     names_sources: bool,

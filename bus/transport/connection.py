@@ -20,7 +20,7 @@ from nats.js.errors import APIError, NotFoundError
 
 from bus.transport.configuration import Config, changed, streams
 from bus.transport.envelope import set_aside
-from bus.transport.frames import Frame
+from bus.transport.frames import Frame, header_lines
 from bus.transport.security import connect_options
 from bus.transport.settings import BusSettings
 from bus.transport.users import OPERATOR
@@ -106,6 +106,8 @@ class Connection(Client):
             raise nats.errors.TimeoutError from None
         finally:
             self._resp_map.pop(token, None)
+
+    _parse_header_lines = staticmethod(header_lines)  # nats-py's looks at each character of each name
 
     async def _process_headers(self, headers: bytes | None) -> dict[str, str] | None:
         try:

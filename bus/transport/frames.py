@@ -1,9 +1,10 @@
 """Messages as they are read from NATS, before anything in them is decoded."""
 
-from nats.aio.client import Client
-
 #: A message's subject, where to answer, its headers and its body.
 type Frame = tuple[bytes, bytes, bytes, bytes]
+
+
+_WHITE = " \t\r\n\v\f"
 
 
 def status_in(header: bytes) -> str:
@@ -12,8 +13,19 @@ def status_in(header: bytes) -> str:
     return words[1].decode() if len(words) > 1 and words[1].isdigit() else ""
 
 
+def header_lines(raw: bytes) -> dict[str, str]:
+    """The headers in these lines, the last of each name; without lines that are none."""
+    found: dict[str, str] = {}
+    for line in raw.decode(errors="replace").split("\r\n"):
+        name, colon, value = line.partition(":")
+        name = name.strip()
+        if colon and name.isascii() and len(name.split()) == 1:
+            found[name] = value.strip(_WHITE)
+    return found
+
+
 def headers_of(header: bytes) -> dict[str, str]:
     """The headers of a stored message; none of them is a status."""
-    found: dict[str, str] = Client._parse_header_lines(header.partition(b"\r\n")[2])
+    found = header_lines(header.partition(b"\r\n")[2])
     found.pop("Status", None)
     return found

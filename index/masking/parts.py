@@ -31,11 +31,13 @@ def masked[Value](value: Value) -> Value:
 
 
 def _masked(value: Any) -> Any:
+    if value is None or isinstance(value, int | float):
+        return value
     if isinstance(value, str):
         return _masked_path(value) if value.startswith(PAGES) and PATH.fullmatch(value) else mask(value)
     if isinstance(value, msgspec.Struct):
-        fields = {name: getattr(value, name) for name in value.__struct_fields__ if name not in _OURS}
-        changed = {name: new for name, old in fields.items() if (new := _masked(old)) != old}
+        fields = ((name, getattr(value, name)) for name in value.__struct_fields__ if name not in _OURS)
+        changed = {name: new for name, old in fields if (new := _masked(old)) is not old and new != old}
         return msgspec.structs.replace(value, **changed) if changed else value
     if isinstance(value, dict):
         new = {_masked(key): inner if key in _OURS else _masked(inner) for key, inner in value.items()}

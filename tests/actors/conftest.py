@@ -6,13 +6,17 @@ import pytest
 from blockbuster import BlockBuster, blockbuster_ctx
 
 from actors.question.profile import preload
+from index.languages import LANGUAGES
 from index.languages.detection import detect
+from index.languages.names import named
 
 
 @pytest.fixture(scope="session", autouse=True)
 def everything_is_read() -> None:
     preload()
     detect("The first call loads the words of both.")
+    for language in LANGUAGES:
+        named((language,), language)
 
 
 @pytest.fixture(autouse=True)
