@@ -73,7 +73,14 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "") -> N
             watches.append(exporter.watch)
         stop_requests = await serve_runs(worker.client, Runs(worker.client, worker.inbox, worker.journal))
         if name and inference is not None and (settings.index.place or settings.index.bucket):
-            await rehearse(worker.client, worker.inbox, graph, inference.answer)
+            rehearsing = asyncio.ensure_future(rehearse(worker.client, worker.inbox, graph, inference.answer))
+            stopping = asyncio.ensure_future(stop.wait())
+            await asyncio.wait([rehearsing, stopping], return_when=asyncio.FIRST_COMPLETED)
+            stopping.cancel()
+            rehearsing.cancel()
+            failure, _ = await asyncio.gather(rehearsing, stopping, return_exceptions=True)
+            if isinstance(failure, Exception):
+                log.error("the first questions of this process may be slow: its rehearsal failed: %r", failure)
         state = {"ready": True, "detail": f"{len(graph.actors)} actors"}
         await answer_health(worker.client, name or ACTORS.name, lambda: state, *watches)
         await stop.wait()
