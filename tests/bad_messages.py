@@ -43,7 +43,7 @@ ODD_HEADERS = {
 
 #: Subjects of one part more, of two parts more, and whole ones.
 ADVISORY = f"$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.{RUNS}.".encode()
-ONE = [b"gw.question_asked.", b"gw.event.", b"gw.progress.", b"gw.cancel.", ADVISORY]
+ONE = [b"gw.question_asked.", b"gw.event.", b"gw.progress.", b"gw.cancel.", b"gw.record.", ADVISORY]
 TWO = [b"gw.run_finished.", b"gw.passages_ready.", b"gw.answer_settled.", b"gw.access.", b"gw.unheard_of."]
 WHOLE = [b"gw.ask", b"gw.ask.stop", b"gw.search", b"gw.index", b"gw.vectors", b"gw.embed", b"gw.health.actors"]
 #: Any bytes that the server accepts in a part of a subject.

@@ -124,6 +124,8 @@ class Asker:
                     yield record.said[len(shown) :]
                 done = True
         except Failure as failure:
+            if done:  # the engine failed to clean up behind a whole reply
+                return
             now = time.monotonic()
             self.records[place] = AskRecord(
                 prompt=variables.name,

@@ -235,7 +235,7 @@ class EventRouter:
 
     def _take_record(self, frame: Frame) -> None:
         subject, _, _, data = frame
-        for reader in self._readers.get(subject.decode().rpartition(".")[2], ()):
+        for reader in self._readers.get(subject.decode(errors="replace").rpartition(".")[2], ()):
             reader.record = data
 
     def _anew(self) -> None:

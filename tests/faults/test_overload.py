@@ -194,16 +194,22 @@ async def test_interactive_question_passes_a_batch_flood(machine: Machine) -> No
         assert await asyncio.gather(*flood) == [200] * 100
 
 
+async def queued_lines(machine: Machine, session: aiohttp.ClientSession) -> list[bytes]:
+    """The stream of a question that had to wait behind others."""
+    flood = [asyncio.create_task(read(session, f"b {n}", priority="batch")) for n in range(120)]
+    await until(lambda: _more(machine.done, 8), what="the flood to be under way")
+    question = {"question": "waits", "priority": "batch", "events": "all"}
+    async with session.post("/v1/runs", json=question) as response:
+        lines = [line async for line in response.content if line.startswith(b"data:")]
+    assert lines[0].startswith(b'data: {"type":"queued","position":')
+    await asyncio.gather(*flood)
+    return lines
+
+
 async def test_waiting_question_gets_its_position(machine: Machine) -> None:
     async with door(machine) as session:
-        flood = [asyncio.create_task(read(session, f"b {n}", priority="batch")) for n in range(120)]
-        await until(lambda: _more(machine.done, 8), what="the flood to be under way")
-        question = {"question": "waits", "priority": "batch", "events": "all"}
-        async with session.post("/v1/runs", json=question) as response:
-            lines = [line async for line in response.content if line.startswith(b"data:")]
-        assert lines[0].startswith(b'data: {"type":"queued","position":')
+        lines = await queued_lines(machine, session)
         assert b'"DONE"' in lines[-1]
-        await asyncio.gather(*flood)
 
 
 async def test_error_in_storing_a_queued_question_ends_its_stream(
@@ -218,15 +224,9 @@ async def test_error_in_storing_a_queued_question_ends_its_stream(
 
     monkeypatch.setattr(Runs, "submit_and_read", full_disk)
     async with door(machine) as session:
-        flood = [asyncio.create_task(read(session, f"b {n}", priority="batch")) for n in range(120)]
-        await until(lambda: _more(machine.done, 8), what="the flood to be under way")
-        question = {"question": "waits", "priority": "batch", "events": "all"}
-        async with session.post("/v1/runs", json=question) as response:
-            lines = [line async for line in response.content if line.startswith(b"data:")]
-        assert lines[0].startswith(b'data: {"type":"queued","position":')
+        lines = await queued_lines(machine, session)
         assert b'"unavailable"' in lines[-2]
         assert b'"DONE"' in lines[-1]
-        await asyncio.gather(*flood)
 
 
 async def test_slow_store_opens_no_stream(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
