@@ -150,6 +150,11 @@ class Worker:
     def journal(self) -> Journal:
         return self._handling.journal
 
+    def health(self) -> dict[str, object]:
+        """The report on this process, without its background tasks."""
+        failure = self.journal.failure
+        return {"ready": not failure, "detail": failure or f"{len(self.graph.actors)} actors"}
+
     def story(self, run_id: str) -> RunStory | None:
         """A run that has just ended here, once; None for others."""
         return self._handling.stages.stories.take(run_id)

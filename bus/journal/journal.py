@@ -72,9 +72,10 @@ class Journal:
         return bool(self.client._server_info.get("cluster"))
 
     @property
-    def fails(self) -> bool:
-        """Whether the last write was not stored, or has waited for a second, as when the server's disk is full."""
-        return self._failed_at is not None and asyncio.get_running_loop().time() - self._failed_at < FAILURE_COUNTS_S
+    def failure(self) -> str:
+        """The problem while the last write was not stored, or has waited for a second, as when the server's disk is full."""
+        failed = self._failed_at is not None and asyncio.get_running_loop().time() - self._failed_at < FAILURE_COUNTS_S
+        return "the journal did not store the last record; is the disk of nats-server full?" if failed else ""
 
     async def write(
         self,

@@ -87,8 +87,8 @@ async def _streams(edge: Edge) -> Health:
             for name in (RUNS, EVENTS):
                 await edge.runs.journal.last_sequence(name)
             await edge.runs.room.check()
-        if edge.runs.journal.fails:
-            return Health(detail="the journal did not store the last record; is the disk of nats-server full?")
+        if failure := edge.runs.journal.failure:
+            return Health(detail=failure)
     except TimeoutError:
         return Health(detail="JetStream did not answer in time")
     except Unavailable as error:

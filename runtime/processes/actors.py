@@ -81,8 +81,7 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "") -> N
             failure, _ = await asyncio.gather(rehearsing, stopping, return_exceptions=True)
             if isinstance(failure, Exception):
                 log.error("the first questions of this process may be slow: its rehearsal failed: %r", failure)
-        state = {"ready": True, "detail": f"{len(graph.actors)} actors"}
-        await answer_health(worker.client, name or ACTORS.name, lambda: state, *watches)
+        await answer_health(worker.client, name or ACTORS.name, worker.health, *watches)
         await stop.wait()
         await stop_requests()
         if exporter is not None:

@@ -51,15 +51,15 @@ async def test_journal_recovers_when_space_is_free(tmp_path: Path) -> None:
                 return False
 
             assert await written()
-            assert not journal.fails
+            assert not journal.failure
             filler = tmp_path / "small" / "filler"
             await asyncio.to_thread(fill, filler)
             assert not await written()
-            assert journal.fails
+            assert journal.failure
             assert not has_room(stack.folder)
             filler.unlink()
             await until(written, within_s=30.0, what="a record after the disk was full")
-            assert not journal.fails
+            assert not journal.failure
             found = [
                 number for number in range(1, number + 1) if await journal.latest([f"gw.question_asked.run-{number}"])
             ]

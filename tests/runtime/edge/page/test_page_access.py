@@ -97,6 +97,7 @@ async def test_all_can_be_done_by_keyboard(page: Page) -> None:
 
 
 async def test_screen_reader_hears_states_not_words(page: Page) -> None:
+    await done(page, "Ready.")
     await page.evaluate(
         """() => { window.heard = []; const status = document.getElementById("status");
         new MutationObserver(() => window.heard.push(status.textContent)).observe(status, { childList: true }); }"""
