@@ -1,4 +1,7 @@
-"""Questions that the documents themselves ask, as examples of what can be asked: headings and defined terms that are questions."""
+"""Questions that the documents themselves ask, as examples of what can be asked: headings and defined terms that are questions.
+
+A heading is an example if the text below it has all its words: "When is a refund paid?", not "Still have questions?".
+"""
 
 import re
 from collections import defaultdict
@@ -8,6 +11,8 @@ from itertools import chain, zip_longest
 import msgspec
 
 from index.model import Passage
+from index.text.matching import content_words, matches
+from index.text.question_words import without_question_words
 
 #: A line that is nothing but a question, with what a document may set around it.
 _QUESTION = re.compile(r"[\s#*_>\d.)-]*(?:Q\s?\d*\s?[:.)]\s*)?([^\n]{6,110}[?？؟])[\s*_]*")
@@ -51,5 +56,12 @@ def _questions(passage: Passage) -> Iterator[str]:
     for stretch in stretches:
         if match := _QUESTION.fullmatch(stretch):
             question = match[1].strip()
-            if not _SENTENCES.search(question):
+            if not _SENTENCES.search(question) and _names_its_subject(question, passage.text.replace(stretch, "\n")):
                 yield question
+
+
+def _names_its_subject(question: str, below: str) -> bool:
+    """Whether it asks with a question word, for something that the text names too."""
+    wanted = [term for term in content_words(question) if len(term) > 1]
+    asks = without_question_words(question) != question
+    return asks and bool(wanted) and all(matches(below, {term}) for term in wanted)

@@ -1,5 +1,6 @@
 """The questions of the documents that are shown as examples, by caller."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,10 @@ from index.text.examples import examples
 from runtime.processes.served import held
 
 
-def passage(source_id: str, *headings: str, language: str = "en", kind: str = "heading") -> Passage:
-    text = "\n".join(headings)
+def passage(source_id: str, *headings: str, language: str = "en", kind: str = "heading", below: str = "") -> Passage:
+    """Headings, each a block, and the text below them, which has their words unless it is given."""
+    words = re.sub(r"[^\w ]", "", " ".join(headings))
+    text = "\n".join((*headings, below or f"{words}."))
     blocks, at = [], 0
     for heading in headings:
         blocks.append(Block(start=at, end=at + len(heading), kind=kind))
@@ -43,6 +46,21 @@ def passage(source_id: str, *headings: str, language: str = "en", kind: str = "h
 )
 def test_heading_with_one_question_is_an_example(heading: str, question: str | None) -> None:
     assert [each.question for each in examples([passage("a", heading)], 9)] == ([question] if question else [])
+
+
+@pytest.mark.parametrize(
+    ("heading", "below", "named"),
+    [
+        ("When is a refund paid?", "Refunds are paid within 14 days.", True),
+        ("When is a refund paid?", "We answer within 14 days.", False),
+        ("Still have questions?", "If you still have questions, write to us.", False),
+        ("What does this mean in practice?", "You write an adventure with your team.", False),
+        ("환불은 언제 되나요?", "환불은 14일 안에 됩니다.", True),
+        ("متى يُدفع المبلغ؟", "يُدفع المبلغ خلال 14 يومًا.", True),
+    ],
+)
+def test_example_names_its_subject(heading: str, below: str, named: bool) -> None:
+    assert [each.question for each in examples([passage("a", heading, below=below)], 9)] == [heading] * named
 
 
 def test_question_in_running_text_is_no_example() -> None:

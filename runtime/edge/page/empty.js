@@ -5,6 +5,7 @@ import { read } from "./api.js";
 import { languageName, listed, number, say } from "./speech.js";
 import { ask } from "./conversation.js";
 import { openSource } from "./panel.js";
+import { showPath } from "./sources.js";
 
 const MOST = 6;
 
@@ -33,6 +34,7 @@ export async function showEmpty() {
     for (const each of held.titles) {
       const button = press("", make("li", "", list), "example", () => openSource(each, button));
       quoted("span", each.title, button);
+      showPath(each, button, "span");
     }
   }
 }

@@ -32,6 +32,7 @@ async function show() {
     complain(await reopen(id || old[1]));
   } else {
     clear();
+    $("question").focus();
     await showEmpty();
   }
 }
@@ -39,8 +40,7 @@ async function show() {
 async function go(path) {
   history.pushState(null, "", path);
   const shown = show();
-  if (location.pathname === "/") $("question").focus();
-  else $("main").scrollIntoView();
+  if (location.pathname !== "/") $("main").scrollIntoView();
   await shown;
 }
 
@@ -66,7 +66,7 @@ async function loadProfiles() {
 
 /* Everything again, with another key; what was asked meanwhile stays. */
 async function enter() {
-  if (!await loadProfiles()) return;
+  if (!await loadProfiles()) return $("key").focus();
   loadPast();
   if (!begunHere()) await show();
 }

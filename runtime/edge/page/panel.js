@@ -2,7 +2,7 @@
 
 import { $, again, linked, make, put, quoted } from "./dom.js";
 import { Refused, call, read } from "./api.js";
-import { aboutOf, showWords } from "./sources.js";
+import { aboutOf, pathOf, showWords } from "./sources.js";
 import { pieces, trail } from "./plain.js";
 import { say, word } from "./speech.js";
 
@@ -14,6 +14,9 @@ export async function openSource(place, from) {
   const mine = ++shown, body = $("panel-body");
   opener = from;
   again($("panel-title"), place.title || place.source_id);
+  again($("panel-path"), pathOf(place));
+  const links = again($("panel-links"), ""), box = document.createElement("div");
+  box.className = "document";
   body.replaceChildren();
   $("panel").hidden = false;
   document.body.classList.add("reading");
@@ -22,7 +25,7 @@ export async function openSource(place, from) {
   const about = aboutOf(place.about);
   const way = [trail(place.headings, place.title), place.page && word("page_n", { n: place.page }), about];
   if (way.some(Boolean)) quoted("p", way.filter(Boolean).join(" · "), body, "soft");
-  const links = make("p", "", body, "soft links"), box = make("div", "", body, "document");
+  body.append(box);
   const { source_start: start, source_end: end } = place;
   const query = start === undefined ? "" : `?start=${Math.max(0, start - BEFORE)}&end=${end + AFTER}`;
   const id = encodeURIComponent(place.source_id);

@@ -14,6 +14,13 @@ export function placesOf(references, citations = []) {
   return found;
 }
 
+/* The folder and file of a source, of which several may have the same title. */
+export const pathOf = source => source.title && source.title !== source.source_id ? source.source_id : "";
+
+export function showPath(source, box, tag = "p") {
+  if (pathOf(source)) make("bdi", pathOf(source), make(tag, "", box, "soft path")).dir = "ltr";
+}
+
 /* One card for each source, with what is cited of it. */
 export function showSources(list, references, places) {
   list.replaceChildren();
@@ -24,6 +31,7 @@ export function showSources(list, references, places) {
     const head = make("h4", "", card);
     const title = press("", head, "title", () => openSource(cited[0] || source, title));
     put(title, source.title || source.source_id).dir = "auto";
+    showPath(source, card);
     const about = aboutOf(source.about || cited[0]?.about);
     if (about) quoted("p", about, card, "soft");
     for (const place of cited) showPlace(place, card);
@@ -69,7 +77,8 @@ export function showPassages(list, passages) {
     const item = make("li", "", list, "card");
     const title = press("", make("h4", "", item), "title", () => openSource({ ...passage, cited_text: passage.text }, title));
     put(title, passage.title || passage.source_id).dir = "auto";
-    const way = [trail(passage.headings, passage.title), passage.page !== null && word("page_n", { n: passage.page }), passage.title && passage.source_id];
+    showPath(passage, item);
+    const way = [trail(passage.headings, passage.title), passage.page !== null && word("page_n", { n: passage.page })];
     if (way.some(Boolean)) quoted("p", way.filter(Boolean).join(" · "), item, "soft way");
     show(quoted("p", "", item, "words"), passage.text, passage.marked, "mark");
     if (/^https?:/i.test(passage.url || "")) say(linked("", passage.url, make("p", "", item, "soft")), "original");
@@ -98,6 +107,7 @@ export function previewed(chip, find) {
     preview.id = "preview";
     preview.setAttribute("role", "tooltip");
     quoted("p", place.title || place.source_id, preview, "title");
+    showPath(place, preview);
     const way = trail(place.headings, place.title);
     if (way) quoted("p", way, preview, "soft");
     const short = pieces(place.cited_text || "").map(([words]) => words).join("").trim();

@@ -141,6 +141,8 @@ async def test_source_opens_next_to_the_answer_highlighted(page: Page, pipeline:
         )
         await expect(panel.locator("mark").first).to_be_in_viewport()
         await expect(panel.locator("h3")).to_have_text("👩‍🎓 # Fees")
+    for stays in (panel.get_by_text(SOURCE.source_id, exact=True), panel.get_by_role("link").first):
+        await expect(stays).to_be_in_viewport()
     await expect(panel.get_by_role("link", name="Open the original")).to_have_attribute("href", SOURCE.url)
     await expect(panel.get_by_role("link", name="Open the whole document")).to_have_attribute(
         "href", f"/sources/{SOURCE.source_id}?start={start}&end={end}"
