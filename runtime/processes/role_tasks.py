@@ -4,7 +4,6 @@ Each has its own connection, as the user that its process would be. What they lo
 """
 
 import asyncio
-import gc
 import importlib
 import logging
 from collections.abc import Callable, Sequence
@@ -18,7 +17,7 @@ from bus.wire.errors import Failure, Poison
 from index.errors import IndexProblem
 from runtime.processes.log_lines import OneLine
 from runtime.processes.private_files import open_private
-from runtime.processes.roles import GARBAGE, Role
+from runtime.processes.roles import Role
 from runtime.settings import Settings
 from runtime.terminal import one_line
 
@@ -46,8 +45,6 @@ class RoleTasks:
         self._on_failed = on_failed
         self._stop = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
-        self._garbage = gc.get_threshold()
-        gc.set_threshold(*GARBAGE)
         PROFILES.use(settings.profiles)
         root = logging.getLogger()
         self._level = root.level
@@ -71,7 +68,6 @@ class RoleTasks:
         logging.getLogger().removeHandler(self._handler)
         logging.getLogger().setLevel(self._level)
         self._handler.close()
-        gc.set_threshold(*self._garbage)
 
     async def _keep(self, role: Role, settings: Settings) -> None:
         while not self._stop.is_set():

@@ -4,7 +4,6 @@ The supervisor imports this module and runs no role, so what only a role needs i
 """
 
 import asyncio
-import gc
 import logging
 import os
 import signal
@@ -20,9 +19,6 @@ from runtime.terminal import one_line, say
 
 Role = Literal["search", "inference", "actors", "edge"]
 ROLES: tuple[Role, ...] = ("search", "inference", "actors", "edge")
-
-#: Collect garbage rarely: messages hold no cycles, and looking for them every 700 allocations costs a tenth of CPU time.
-GARBAGE = (50_000, 20, 20)
 
 #: Exit status of a process that cannot start until someone changes something: a restart would not help.
 CANNOT_START = 78
@@ -51,7 +47,6 @@ def run(role: Role, settings: Settings, *, name: str = "", end_with_stdin: bool 
     from actors.question.profile import PROFILES
     from bus.delivery.graph import GraphError
 
-    gc.set_threshold(*GARBAGE)
     PROFILES.use(settings.profiles)
     try:
         uvloop.run(_until_stopped(lambda stop: _serve(role, name, settings, stop), end_with_stdin))
