@@ -237,9 +237,7 @@ class _Reader:
         self.analyzer = searcher.get_analyzer()
         self._directory = _open_directory(directory)
         self._reader = jvm.java_class("org.apache.lucene.index.DirectoryReader").open(self._directory)
-        self.searcher = jvm.java_class("org.apache.lucene.search.IndexSearcher")(
-            jvm.cast("org.apache.lucene.index.IndexReader", self._reader)
-        )
+        self.searcher = jvm.java_class("org.apache.lucene.search.IndexSearcher")(self._reader)
         similarity = searcher.get_similarity()
         self.searcher.setSimilarity(similarity)
         searcher.close()
@@ -248,7 +246,7 @@ class _Reader:
         sort_field = jvm.java_class("org.apache.lucene.search.SortField")
         by_id = sort_field("id", jvm.java_class("org.apache.lucene.search.SortField$Type").STRING_VAL)
         # So the result names each passage, and equal scores come by number, however Lucene has merged its segments.
-        self.sort = jvm.java_class("org.apache.lucene.search.Sort")(sort_field.FIELD_SCORE, by_id)
+        self.sort = jvm.java_class("org.apache.lucene.search.Sort")([sort_field.FIELD_SCORE, by_id])
         self._own = own
         some_bytes = jvm.java_class("org.apache.lucene.util.BytesRef")()
         kind = some_bytes.getClass()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from index.errors import IndexProblem
+from index.java import members
 
 _lock = threading.Lock()
 _started = threading.Event()
@@ -66,7 +67,7 @@ def _start(compilation: list[str], record: Path | None) -> None:
     elif (archive := archive_of(java)) is not None and archive.exists():
         options += [f"-XX:SharedArchiveFile={archive}", "-XX:+VerifySharedSpaces"]
     jnius_config.add_options(*options)
-    import jnius  # noqa: F401  starts it
+    members.declare()  # which starts it
 
 
 def options_of(java: Java) -> list[str]:
@@ -89,13 +90,6 @@ def java_class(name: str) -> Any:
     import jnius
 
     return jnius.autoclass(name, include_protected=False, include_private=False)
-
-
-def cast(name: str, instance: Any) -> Any:
-    """A Java object cast to the class `name`, where Java would choose an overload by it."""
-    import jnius
-
-    return jnius.cast(name, instance)
 
 
 def java_error() -> type[Exception]:

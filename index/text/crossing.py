@@ -20,16 +20,17 @@ def crossed(question: str, language: str, into: Iterable[str]) -> dict[str, str]
     """By language, the question with its names as each of the other languages has them; none for a question without such a name."""
     if language not in LANGUAGES:
         return {}
-    names, starts, result = _names(language)
+    names, starts = _names(language)
     if starts and starts.isdisjoint(_starts(question)):
         return {}
-    if not result.search(question):
+    pattern = _pattern(language)
+    if not pattern.search(question):
         return {}
     variants: dict[str, str] = {}
     for other in into:
         if other == language or other not in LANGUAGES:
             continue
-        variants[other] = result.sub(partial(_translated, names, _told(other)), question)
+        variants[other] = pattern.sub(partial(_translated, names, _told(other)), question)
     return variants
 
 
@@ -48,21 +49,24 @@ def _told(language: str) -> dict[str, str]:
 
 
 @cache
-def _names(language: str) -> tuple[dict[str, str], frozenset[str], re.Pattern[str]]:
-    """Codes by name, how the names begin (nothing in a script without spaces), and the pattern that finds them.
-
-    The pattern takes longer than the rest of a search's preparation, and few questions have a word that begins like a name.
-    """
+def _names(language: str) -> tuple[dict[str, str], frozenset[str]]:
+    """Codes by name, and how the names begin (nothing in a script without spaces)."""
     names = {
         name.casefold(): code
         for code, name in _told(language).items()
         if len(name) >= (_LEAST_LATIN if name.isascii() else 2)
     }
-    longest = sorted(names, key=lambda name: -len(name))
     firsts = [word[0] for name in names if (word := _WORD.search(name))]
     unspaced = any(map(_WIDE.match, names))
     starts = frozenset() if unspaced else frozenset(one[: _LEAST_LATIN if is_latin(one[0]) else 2] for one in firsts)
-    return names, starts, re.compile("|".join(map(_as_word, longest)), re.IGNORECASE)
+    return names, starts
+
+
+@cache
+def _pattern(language: str) -> re.Pattern[str]:
+    """What finds the names; few questions have a word that begins like a name, and to compile it takes .1 s."""
+    names, _ = _names(language)
+    return re.compile("|".join(map(_as_word, sorted(names, key=lambda name: -len(name)))), re.IGNORECASE)
 
 
 def _starts(text: str) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import pytest
 
 from index.languages import LANGUAGES
-from index.text.crossing import _names, crossed
+from index.text.crossing import _names, _pattern, crossed
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_names_cross(question: str, language: str, into: list[str], variants: di
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_prefix_check_loses_no_name(language: str) -> None:
-    names, _, pattern = _names(language)
+    (names, _), pattern = _names(language), _pattern(language)
     other = next(one for one in LANGUAGES if one != language)
     asked = [f"x {name} y" for name in names]
     assert [
