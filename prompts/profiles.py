@@ -104,7 +104,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     policy_words: dict[Language, tuple[Word, ...]] = {}
     safe_reply: dict[Language, Text] = {}  # a language left out uses the general one from its notices
     exercise_hints: dict[Language, tuple[Word, ...]] = {}
-    mask_personal_data: bool = True
+    mask_personal_data: bool = False
     agents: dict[AgentName, AgentOverride] = {}
 
     def scope_words(self, kind: Literal["in_scope", "edge_scope", "out_of_scope"]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from actors.question.profile import PROFILES, preload
 from bus.transport.connection import connect, declare_streams
 from bus.transport.settings import BusSettings
 from runtime.processes import nats_server
@@ -45,6 +46,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             params = item.callspec.params if hasattr(item, "callspec") else {}
             if "running_cluster" in item.fixturenames or params.get("body") == "opensearch":
                 item.add_marker(pytest.mark.timeout(CLUSTER_S))
+
+
+@pytest.fixture
+def masking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of a profile `general` that masks personal data, in use."""
+    folder = tmp_path_factory.mktemp("masking")
+    (folder / "general.toml").write_text('extends = "general"\nmask_personal_data = true\n')
+    PROFILES.use(str(folder))
+    preload()  # no test reads a profile in its event loop
+    yield folder
+    PROFILES.use("")
+    preload()
 
 
 @pytest.fixture(scope="session")

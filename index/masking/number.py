@@ -35,7 +35,10 @@ class Number:
     def of(cls, text: str, groups: list[tuple[int, int]], first: int, last: int) -> Self | None:
         """The number; None where it is only a part of something longer."""
         number = cls(text, groups, first, last)
-        return number if number.apart else None
+        written = text[number.start : number.end]
+        opened = written.rfind("(") > written.rfind(")")  # 04-7771900 (24 hours)
+        hours = text.startswith("24/7", number.end - 2)
+        return number if number.apart and not opened and not hours else None
 
     @property
     def plus(self) -> bool:

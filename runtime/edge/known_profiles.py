@@ -4,7 +4,7 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from prompts.profiles import load, names
+from prompts.profiles import Profile, ProfileError, load, names
 
 
 class KnownProfiles:
@@ -12,13 +12,20 @@ class KnownProfiles:
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder
-        self._usable: set[str] = set()
+        self._usable: dict[str, Profile] = {}
 
     async def check(self, name: str) -> None:
         """Raises ProfileError when there is no such profile, or its file is wrong."""
         if name not in self._usable:
-            await to_thread.run_sync(load, name, self.folder)
-            self._usable.add(name)
+            self._usable[name] = await to_thread.run_sync(load, name, self.folder)
+
+    async def masks(self, name: str) -> bool:
+        """Whether this profile masks personal data; a profile that is gone does."""
+        try:
+            await self.check(name)
+        except ProfileError:
+            return True
+        return self._usable[name].mask_personal_data
 
     async def names(self) -> tuple[str, ...]:
         return await to_thread.run_sync(names, self.folder)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 from aiohttp import web
+from msgspec.structs import replace
 
 from bus.journal.access import Access, access_in, access_key
 from bus.journal.journal import Journal
@@ -81,9 +82,11 @@ async def run_list(request: web.Request) -> web.Response:
     try:
         async with asyncio.timeout(edge.timeouts.search_s):
             runs = await runs_before(edge.runs.journal, before, limit, caller.may_see, conversation)
+            masking = {run.profile for run in runs.runs if await edge.profiles.masks(run.profile)}
     except TimeoutError:
         raise Unavailable("the journal does not answer in time; try again later") from None
-    return json_response(runs)
+    shown = tuple(replace(run, question=mask(run.question)) if run.profile in masking else run for run in runs.runs)
+    return json_response(replace(runs, runs=shown))
 
 
 async def runs_before(
@@ -158,7 +161,7 @@ def _summary(record: Record, question: QuestionAsked, end: tuple[float, Outcome]
     return RunSummary(
         run_id=record.key.run_id,
         conversation=question.conversation or record.key.run_id,
-        question=mask(question.question),
+        question=question.question,
         profile=question.profile,
         asked_at=record.time,
         outcome=end[1] if end else None,

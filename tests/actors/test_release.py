@@ -250,6 +250,7 @@ async def test_resumed_answer_withholds_the_same() -> None:
     assert [s.text for s in shower.sentences if s.withheld] == [LIE]
 
 
+@pytest.mark.usefixtures("masking")
 async def test_resumed_answer_does_not_repeat_masked_text() -> None:
     line = "Write to ann@example.com about refunds paid within 14 days [1]. "
     said = span(text="Write to ann@example.com about refunds paid within 14 days.")
@@ -264,6 +265,7 @@ async def test_resumed_answer_does_not_repeat_masked_text() -> None:
 # ---------------------------------------------------------------- shown text is clean
 
 
+@pytest.mark.usefixtures("masking")
 @pytest.mark.parametrize("release", ["sentence", "token", "draft"])
 async def test_personal_data_is_masked(release: Release) -> None:
     line = "Refunds are paid within 14 days [1], write to ann@example.com or call 010-1234-5678. "

@@ -55,10 +55,7 @@ WARM_S, WARM_CLIENTS = 10.0, 8
 #: How to switch a feature off: in which file which text becomes which; a test keeps the texts current.
 FEATURES: dict[str, tuple[tuple[str, str, str], ...]] = {
     "nothing": (),
-    "masking": (
-        ("prompts/profiles.py", "mask_personal_data: bool = True", "mask_personal_data: bool = False"),
-        ("index/masking/text.py", "return _alone(text) if not before", "return text if not before"),
-    ),
+    "masking": (("index/masking/text.py", "return _alone(text) if not before", "return text if not before"),),
     "packing": (("bus/journal/packing.py", "_PACK_FROM = 400", "_PACK_FROM = 1 << 40"),),
     "users": (("runtime/processes/supervisor.py", "passwords=users.passwords", "passwords=None"),),
     "admission": (

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from actors.outcome.private import private
+from actors.question.profile import PROFILES
 from bus.journal.journal import Journal
 from bus.powers.searching import SearchReply, SearchRequest
 from bus.wire.messages import About, Citation, Conflict, Flag, Passage, QuestionAsked, Settled, WithheldSentence
@@ -89,8 +90,8 @@ async def find(request: SearchRequest) -> SearchReply:
     return SearchReply(passages=(found,), snapshot="20260101-abc")
 
 
-@pytest.fixture(scope="module")
-async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Whole]:
+@pytest.fixture
+async def house(tmp_path_factory: pytest.TempPathFactory, masking: Path) -> AsyncIterator[Whole]:
     async with whole(tmp_path_factory.mktemp("masked"), ExtractiveEngine(), find=find) as made:
         yield made
 
@@ -157,7 +158,7 @@ async def door(house: Whole, state: Path) -> AsyncIterator[str]:
     stop = asyncio.Event()
     listening: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     bus = house.users.bus(house.worker.settings, "edge")
-    settings = Settings(bus=bus, edge=EdgeSettings(port=0), state=str(state))
+    settings = Settings(bus=bus, edge=EdgeSettings(port=0), state=str(state), profiles=str(PROFILES.folder or ""))
     task = asyncio.create_task(serve(settings, stop, listening=listening))
     await asyncio.wait([task, listening], return_when=asyncio.FIRST_COMPLETED)
     try:

@@ -158,16 +158,17 @@ def _annotations_of(
     )
 
 
-def input_of(run_id: str, kept: Kept) -> tuple[InputMessage, ...]:
-    """The messages of the request, with ids; personal data is masked as in all that leaves a run."""
+def input_of(run_id: str, kept: Kept, *, masks: bool) -> tuple[InputMessage, ...]:
+    """The messages of the request, with ids; personal data is masked where the profile `masks`."""
+    hidden = mask if masks else str
     return tuple(
         InputMessage(
             id=item.id or f"msg_{run_id}_{n}",
             role=item.role,
             content=(
-                InputText(text=mask(item.text), type="output_text", annotations=())
+                InputText(text=hidden(item.text), type="output_text", annotations=())
                 if item.role == "assistant"
-                else InputText(text=mask(item.text)),
+                else InputText(text=hidden(item.text)),
             ),
         )
         for n, item in enumerate(items_of(kept.asked))

@@ -67,10 +67,11 @@ async def test_items_become_history_and_question(http: aiohttp.ClientSession, pi
         assert [item["role"] for item in (await response.json())["data"]] == ["developer"]
 
 
-async def test_input_items_are_masked(http: aiohttp.ClientSession) -> None:
-    answer = await created(http, "Write to anna.kim@example.org please")
+@pytest.mark.parametrize("profile", ["general", "support"])
+async def test_profile_masks_input_items(http: aiohttp.ClientSession, profile: str) -> None:
+    answer = await created(http, "Write to anna.kim@example.org please", model=profile)
     async with http.get(f"{CREATE}/{answer['id']}/input_items") as response:
-        assert "anna.kim" not in await response.text()
+        assert ("anna.kim" in await response.text()) == (profile == "general")
 
 
 async def test_too_long_conversation_is_cut_or_refused(http: aiohttp.ClientSession, pipeline: Pipeline) -> None:

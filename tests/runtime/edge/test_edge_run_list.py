@@ -70,10 +70,11 @@ async def test_conversation_filter_lists_its_runs(http: aiohttp.ClientSession) -
     assert [run async for run in pages(http, conversation="there-is-none")] == []
 
 
-async def test_personal_data_in_questions_is_masked(http: aiohttp.ClientSession) -> None:
-    run_id = await ask(http, "Is ann@example.org right?")
+@pytest.mark.parametrize("profile", ["general", "support"])
+async def test_profile_masks_questions(http: aiohttp.ClientSession, profile: str) -> None:
+    run_id = await ask(http, "Is ann@example.org right?", profile=profile)
     found = next(run for run in (await listed(http))["runs"] if run["run_id"] == run_id)  # type: ignore[attr-defined]
-    assert "ann@example.org" not in found["question"]
+    assert ("ann@example.org" in found["question"]) == (profile == "general")
     async with http.get(f"/v1/runs/{run_id}/trace/1") as response:
         assert "ann@example.org" not in await response.text()
 
