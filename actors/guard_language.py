@@ -7,7 +7,7 @@ When it cannot be translated the draft goes on as it is: its `wrong_language` fl
 
 import msgspec
 
-from actors.answering.cleaning import harmless
+from actors.answering.cleaning import harmless, texts_of
 from actors.answering.sentence_check import cited_in, flags_of
 from actors.evidence.prompt_shapes import evidence_of
 from bus.delivery.actor import actor
@@ -38,7 +38,7 @@ def checked(text: str, message: Draft) -> tuple[Sentence, ...]:
     """The text's sentences, each with the gate's flags."""
     stream = SentenceStream()
     evidence = evidence_of(message.evidence)
-    texts = [span.text for span in message.evidence]
+    texts = texts_of(message.evidence)
     urls = frozenset(url for span in message.evidence if (url := published(span.url)))
     sentences = []
     for written in (*stream.feed(text), *stream.finish()):

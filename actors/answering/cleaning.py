@@ -5,8 +5,8 @@ from collections.abc import Collection, Sequence
 from actors.facts.copied_code import copied
 from actors.outcome.private import flags_shown
 from actors.question.profile import profile_of
-from actors.text.links import defang
-from bus.wire.messages import AnswerRequested, Flag
+from actors.text.links import INLINE_CODE, defang
+from bus.wire.messages import AnswerRequested, Flag, Span
 from index.languages.folding import visible
 from index.masking import MaskStream, mask, values_in
 from index.source_paths import published
@@ -17,7 +17,7 @@ class Cleaning:
 
     def __init__(self, request: AnswerRequested) -> None:
         self.urls = frozenset(url for span in request.evidence if (url := published(span.url)))
-        self._texts = [span.text for span in request.evidence]
+        self._texts = texts_of(request.evidence)
         self._masked = profile_of(request.question.profile).mask_personal_data
         self._known = values_in(self._texts) if self._masked else frozenset[str]()
 
@@ -37,11 +37,23 @@ class Cleaning:
         return MaskStream(self._known, active=self._masked)
 
 
+def texts_of(evidence: Sequence[Span]) -> list[str]:
+    """The texts that an answer may quote: the spans, what introduces them and what they are called."""
+    return [text for span in evidence for text in (span.text, span.intro, span.title, *span.headings) if text]
+
+
 def harmless(text: str, evidence: Sequence[str], urls: Collection[str]) -> str:
     """`text` without links and markup that do not lead to a source; code copied from the evidence stays as it is."""
     parts: list[str] = []
     at = 0
-    for fence in copied(text, evidence):
-        parts += [defang(text[at : fence.start], urls), visible(text[fence.start : fence.end])]
-        at = fence.end
-    return "".join([*parts, defang(text[at:], urls)])
+    for start, end in _code(text, evidence):
+        parts += [defang(text[at:start], urls, evidence), visible(text[start:end])]
+        at = end
+    return "".join([*parts, defang(text[at:], urls, evidence)])
+
+
+def _code(text: str, evidence: Sequence[str]) -> list[tuple[int, int]]:
+    """The code of `text` that the evidence contains letter by letter, in fences and in lines."""
+    blocks = [(fence.start, fence.end) for fence in copied(text, evidence)]
+    lines = [code.span() for code in INLINE_CODE.finditer(text) if any(code[0] in one for one in evidence)]
+    return sorted(blocks + [(start, end) for start, end in lines if not any(a < end and start < b for a, b in blocks)])

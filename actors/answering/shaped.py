@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from actors.answering.cleaning import harmless
+from actors.answering.cleaning import harmless, texts_of
 from actors.answering.sentence_check import flags_of
 from actors.choosing.confidence import confidence_of
 from actors.evidence.prompt_shapes import evidence_of
@@ -31,7 +31,7 @@ async def shaped(
 ) -> AnswerDrafted:
     """The draft of a whole JSON, of which nothing has been shown."""
     value = msgspec.json.decode(await ask.shaped(variables, schema))
-    texts = [span.text for span in request.evidence]
+    texts = texts_of(request.evidence)
     urls = frozenset(span.url for span in request.evidence if span.url)
     known = values_in(texts)
     hidden = profile_of(request.question.profile).mask_personal_data

@@ -1,17 +1,19 @@
 """Remove every link except those to sources: links, images, HTML and all invisible characters.
 
 A link's words stay and its address goes, unless the address is one of the sources'. Bare addresses go too. A tag that is
-written about, in inline code, stays readable as ⟨tag⟩.
+written about, in inline code, stays readable as ⟨tag⟩. A bare address, a tag that does nothing (`<T>`) and inline code that a
+source contains letter by letter stay as they are.
 """
 
 import html
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from index.languages.folding import visible
+from index.text.citations import strip_markers
 
 _ADDRESS: Final = (
     r"(?:[a-z][a-z0-9+.-]{1,20}:|(?<![\w:]))//[^\s<>\"'`\])}，。、；！？»”」』]+|www\.[^\s<>\"'`\])}，。、；»”」』]+"
@@ -27,7 +29,11 @@ _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
 _TAG = re.compile(r"</?[a-z!?][^<>]*(?:>|\Z)", re.I)
 #: A tag in inline code, or a placeholder such as <user_name>: what the sentence is about, so it is shown, in brackets that are
 #: neither markup nor quotation marks.
-_INLINE_CODE = re.compile(r"(?<!`)(`{1,2})(?!`)[^`\n]+(?<!`)\1(?!`)")
+INLINE_CODE = re.compile(r"(?<!`)(`{1,2})(?!`)[^`\n]+(?<!`)\1(?!`)")
+#: A tag that a browser would follow, run or draw.
+_ACTIVE = re.compile(
+    r"<\s*/?\s*(?:script|style|iframe|object|embed|svg|img|a|template|noscript|base|link|meta|form)\b|=|[!?]", re.I
+)
 _NAMED_TAG = re.compile(r"<(/?[a-z][\w.-]*(?:\s[^<>`\n]*)?/?)>", re.I)
 _PLACEHOLDER = re.compile(r"<([a-z0-9]+(?:[_-][a-z0-9]+)+)>", re.I)
 _OTHER_BRACKETS: Final = r"⟨\1⟩"
@@ -36,15 +42,17 @@ _TRAILING: Final = ".,;:!?"
 _PASSES: Final = 8
 
 
-def defang(text: str, allowed_urls: Collection[str]) -> str:
+def defang(text: str, allowed_urls: Collection[str], sources: Sequence[str] = ()) -> str:
     """`text` without invisible characters, and without links, images and HTML that do not lead to one of `allowed_urls`.
+
+    `sources`: the texts that it may quote.
 
     Defanging twice changes nothing: removing one thing may uncover a link, so it repeats until nothing is left.
     """
     allowed = {_canonical(url) for url in allowed_urls if url} - {""}
     allowed |= {f"{url.partition('#')[0]}#" for url in allowed}  # the page itself, without the place on it
     for _ in range(_PASSES):
-        cleaner = _once(text, allowed)
+        cleaner = _once(text, allowed, sources)
         if cleaner == text:
             return text
         text = cleaner
@@ -52,24 +60,30 @@ def defang(text: str, allowed_urls: Collection[str]) -> str:
     return re.sub(r"[<>]|\]\(|://|!\[", " ", text)
 
 
-def _once(text: str, allowed: set[str]) -> str:
+def _once(text: str, allowed: set[str], sources: Sequence[str]) -> str:
     text = visible(text)
-    text = _INLINE_CODE.sub(lambda code: _NAMED_TAG.sub(_OTHER_BRACKETS, code[0]), text)
-    text = _PLACEHOLDER.sub(_OTHER_BRACKETS, text)
+    text = INLINE_CODE.sub(lambda code: _NAMED_TAG.sub(_OTHER_BRACKETS, code[0]), text)
+    text = _PLACEHOLDER.sub(lambda tag: tag[0] if _is_quoted(tag[0], sources) else f"⟨{tag[1]}⟩", text)
     text = _HIDDEN_ELEMENT.sub("", _COMMENT.sub("", text))
     text = _IMAGE.sub(r"\1", text)
     text = _LINK.sub(lambda match: match[0] if _canonical(match[2]) in allowed else match[1], text)
     text = _REFERENCE.sub("", text)
     # Tags are removed whole, before removing an address inside one could leave it open.
-    text = _TAG.sub(lambda match: match[0] if _is_autolink(match[0], allowed) else "", text)
-    text = _BARE.sub(lambda match: _kept_address(match, allowed), text)
+    text = _TAG.sub(lambda tag: tag[0] if _is_autolink(tag[0], allowed) or _is_quoted(tag[0], sources) else "", text)
+    text = _BARE.sub(lambda match: _kept_address(match, allowed, sources), text)
     return _without_entities(text)
 
 
-def _kept_address(match: re.Match[str], allowed: set[str]) -> str:
-    address = match[1]
-    trailing = address[len(address.rstrip(_TRAILING)) :]
-    return match[0] if _canonical(address.rstrip(_TRAILING)) in allowed else trailing
+def _kept_address(match: re.Match[str], allowed: set[str], sources: Sequence[str]) -> str:
+    address = match[1].rstrip(_TRAILING)
+    known = _canonical(address) in allowed or any(address in source for source in sources)
+    return match[0] if known else match[1][len(address) :]
+
+
+def _is_quoted(tag: str, sources: Sequence[str]) -> bool:
+    """Whether a source contains this tag, or the rest of a sentence that only looks like one, and it does nothing."""
+    text = strip_markers(tag).rstrip(f"{_TRAILING} ")
+    return not _ACTIVE.search(text) and any(text in source for source in sources)
 
 
 def _is_autolink(tag: str, allowed: set[str]) -> bool:

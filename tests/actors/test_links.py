@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.answering.cleaning import harmless
 from actors.text.links import defang
 
 SOURCE = "https://docs.example/refunds?lang=ko"
@@ -55,6 +56,26 @@ def test_defanging_is_idempotent_and_removes_addresses(pieces: list[str]) -> Non
     assert defang(shown, [SOURCE]) == shown
     assert "http://e.x" not in shown
     assert "\u200b" not in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Compare RefCell<T>/Rc<T> and <user_name> [1].", None),
+        ("See https://docs.rs/std, and [2] [1].", None),
+        ("Then a <b holds, so c is true [1].", None),
+        ("Write `<form action='x'>` or `Box<T>` [1].", None),
+        ("Write `<form action='y'>` or `Arc<T>` [1].", "Write `⟨form action='y'⟩` or `Arc⟨T⟩` [1]."),
+        ("See https://evil.example/a and Arc<U>.", "See  and Arc."),
+        ("<img src=x> [std](https://docs.rs/std) ![std](https://docs.rs/std)", " std std"),
+    ],
+)
+def test_quoted_text_stays(text: str, shown: str | None) -> None:
+    source = (
+        "Compare RefCell<T>/Rc<T> and <user_name>. See https://docs.rs/std, and [2]. Then a <b holds, so c is true. "
+        "Write `<form action='x'>` or `Box<T>`. <img src=x> [std](https://docs.rs/std) ![std](https://docs.rs/std)"
+    )
+    assert harmless(text, [source], ()) == (text if shown is None else shown)
 
 
 def test_page_of_a_citation_may_be_linked() -> None:

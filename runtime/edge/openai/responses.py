@@ -205,7 +205,7 @@ async def input_items(request: web.Request) -> web.Response:
     """List the input of a response, the last message first."""
     limit, order = declared_number(request, LIMIT), declared_word(request, ORDER)
     answering = await _response_of(request)
-    masks = await answering.edge.profiles.masks(answering.kept.asked.model)
+    masks = await answering.edge.profiles.masks(answering.kept.asked.model or "")
     items = input_of(answering.run_id, answering.kept, masks=masks)
     items = items if order == "asc" else items[::-1]
     if (after := request.query.get("after")) is not None:

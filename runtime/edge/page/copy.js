@@ -5,7 +5,7 @@ import { plain } from "./plain.js";
 /* What was asked, what was answered, and what each number stands for. */
 export function asMarkdown(question, answer, places) {
   const lines = [...places.values()].map(place => `${place.n}. ${named(place)}\n   > ${quoteOf(place).replace(/\n/g, "\n   > ")}`);
-  return [`## ${question}`, answer.trim(), lines.join("\n")].filter(Boolean).join("\n\n") + "\n";
+  return [`## ${question}`, textual(answer.trim()), lines.join("\n")].filter(Boolean).join("\n\n") + "\n";
 }
 
 export function asText(question, answer, places) {
@@ -14,6 +14,8 @@ export function asText(question, answer, places) {
   return [question, words, lines.join("\n")].filter(Boolean).join("\n\n") + "\n";
 }
 
+/* Outside code, what an answer quotes becomes neither a tag nor a link where the Markdown is shown. */
+const textual = answer => answer.split(/(^ {0,3}```[^]*?^ {0,3}```|`[^`\n]+`)/m).map((part, at) => at % 2 ? part : part.replace(/<(?=[a-z/!?])|:(?=\/\/)|\.(?<=www\.)/gi, "\\$&")).join("");
 const quoteOf = place => plain(place.cited_text || "", { code: place.block === "code" });
 /* An address as others can open it: one of our own with this host. */
 const webOf = place => /^https?:/i.test(place.url || "") ? place.url : /^\/(?!\/)/.test(place.url || "") ? location.origin + place.url : "";
