@@ -6,6 +6,8 @@ When the classifier cannot answer, the question is let in: the answer is checked
 lost.
 """
 
+from msgspec.structs import replace
+
 from actors.outcome.refusals import decline, refuse
 from actors.question.profile import in_language, profile_of
 from actors.question.resolved import resolved
@@ -14,6 +16,7 @@ from bus.powers.protocols import Ask
 from bus.wire.errors import Failure
 from bus.wire.messages import AnswerSettled, FollowUpAsked, Question, QuestionAsked, QuestionReady
 from prompts import contracts, notices
+from prompts.vocabulary import DECLINED
 
 
 def let_in(message: QuestionAsked, failure: Failure) -> QuestionReady | FollowUpAsked:
@@ -41,8 +44,8 @@ async def classify_intent(message: QuestionAsked, ask: Ask) -> QuestionReady | F
         )
     )
     if reply.intent in ("out_of_scope", "greeting", "unclear"):
-        return decline(question, reply.intent)
-    return accepted(message, question)
+        return decline(question, next((kind for kind in DECLINED if kind == reply.category), reply.intent))
+    return accepted(message, replace(question, needs_model=reply.category == "needs_model"))
 
 
 def accepted(message: QuestionAsked, question: Question) -> QuestionReady | FollowUpAsked:

@@ -17,6 +17,8 @@ from prompts.vocabulary import DeclinedKind, Reason
 
 Label = Literal["source", "summary", "conclusion", "arguments", "hint"]
 LONGEST_VALUE = 300  # characters of a value inside a text
+#: How a model is connected.
+SETUP = "`GROUNDWIRE_INFERENCE_ENGINE`, docs/models.md"
 
 
 class ConflictingValue(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +67,7 @@ def _followed(one: str, next_one: str) -> str:
 
 def declined_text(kind: DeclinedKind, language: str) -> str:
     """The direct reply to a message that is not a question about the documents."""
-    return text("declined", kind, language)
+    return text("declined", kind, language).format(setup=SETUP)
 
 
 def empty_context(language: str) -> str:

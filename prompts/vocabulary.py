@@ -42,7 +42,7 @@ Reason = Literal[
 Unrun = Literal["overloaded", "withdrawn", "invalid"]
 #: Why a text ends before its end: it has as many tokens as were asked for, or a stop sequence came.
 Cut = Literal["length", "stop"]
-DeclinedKind = Literal["out_of_scope", "greeting", "unclear", "policy"]
+DeclinedKind = Literal["out_of_scope", "greeting", "unclear", "policy", "thanks", "abilities", "needs_model"]
 Confidence = Literal["high", "medium", "low"]
 
 # What the judges, the gate and the verifier say.

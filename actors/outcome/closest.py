@@ -52,7 +52,10 @@ def closest(
             snapshot=snapshot,
             rounds=rounds,
         )
-    missing, refuse_reason = tuple(filter(None, (fit(one, question) for one in missing))), fit(refuse_reason, question)
+    missing, refuse_reason = (
+        tuple(dict.fromkeys(filter(None, (fit(one, question) for one in missing)))),
+        fit(refuse_reason, question),
+    )
     words = notice or notices.nothing_sure(reason, question.language, missing=missing, refuse_reason=refuse_reason)
     answer, cut = limited(notices.closest(words, question.language, languages=languages), question.constraints)
     return AnswerSettled(

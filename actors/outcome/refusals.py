@@ -21,7 +21,10 @@ def refuse(
     rounds: int = 1,
 ) -> AnswerSettled:
     """A refusal with its reason; `text` replaces the reason's standard words."""
-    missing, refuse_reason = tuple(filter(None, (fit(one, question) for one in missing))), fit(refuse_reason, question)
+    missing, refuse_reason = (
+        tuple(dict.fromkeys(filter(None, (fit(one, question) for one in missing)))),
+        fit(refuse_reason, question),
+    )
     answer, cut = limited(
         text or notices.reason_text(reason, question.language, missing=missing, refuse_reason=refuse_reason),
         question.constraints,

@@ -7,7 +7,7 @@ from actors.choosing.parts import choose_parts
 from actors.evidence import spans
 from actors.outcome.closest import closest
 from actors.question.profile import profile_of
-from actors.selecting.requests import requested, style_of
+from actors.selecting.requests import needed, requested, style_of
 from bus.wire.messages import AnswerRequested, AnswerSettled, Passage, PassagesReady, Span
 from prompts import contracts
 
@@ -36,7 +36,7 @@ def unsure(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice
     foreign = bool(known) and question.language not in known
     # Words of another language match by chance: names, numbers, what both languages took from a third.
     sure = choice.probability >= HIGH if foreign else shows(choice.probability, question.voice)
-    if sure or style_of(message) == "hint":
+    if (sure and not question.needs_model) or style_of(message) == "hint":
         return None
     nearest = max(spans.share_held(question.text, p.text + " " + p.title) for p in passages)
     far = nearest < profile_of(question.profile).retrieval.low_relevance
@@ -45,6 +45,7 @@ def unsure(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice
         "insufficient" if message.missing else "low_relevance" if far else "no_evidence",
         passages,
         best=[(each.unit.passage, each.unit.start, each.unit.end) for each in choice.ranked],
+        notice=needed(question),
         missing=message.missing,
         probability=choice.probability,
         snapshot=message.snapshot,

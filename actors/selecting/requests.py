@@ -8,7 +8,8 @@ from actors.evidence.conflicts import conflicts_in, opposing
 from actors.evidence.standing import out_of_date
 from actors.outcome.closest import closest
 from actors.question.profile import profile_of
-from bus.wire.messages import AnswerRequested, AnswerSettled, PassagesReady, Span
+from bus.wire.messages import AnswerRequested, AnswerSettled, PassagesReady, Question, Span
+from prompts import notices
 from prompts.vocabulary import Reason, Style
 
 
@@ -20,10 +21,16 @@ def unanswerable(message: PassagesReady) -> AnswerSettled:
         message.question,
         "insufficient" if message.missing else reason,
         (*message.passages, *message.near),
+        notice=needed(message.question),
         missing=message.missing,
         snapshot=message.snapshot,
         rounds=message.rounds,
     )
+
+
+def needed(question: Question) -> str:
+    """The words that a model is needed, where the question asks for a new text; else empty."""
+    return notices.declined_text("needs_model", question.language) if question.needs_model else ""
 
 
 def style_of(message: PassagesReady) -> Style:

@@ -150,7 +150,7 @@ class Question(Part, frozen=True, kw_only=True, omit_defaults=True):
     `topic`: words of the conversation that a follow-up depends on; they count half. `voice`: how sure an answer must be.
     `numeric_promote`: numeric conflicts found by the verifier count as strong in every profile. `masked`: personal data is masked
     in all that leaves the run; its messages keep it as it is. `renumbered`: the markers that are shown run 1, 2, 3 in reading
-    order; not so in runs of before this was done.
+    order; not so in runs of before this was done. `needs_model`: it asks for a new text, which no rules write.
     """
 
     text: str
@@ -168,6 +168,7 @@ class Question(Part, frozen=True, kw_only=True, omit_defaults=True):
     voice: Voice = "strict"
     masked: bool = True
     renumbered: bool = False
+    needs_model: bool = False
 
 
 class SubQuery(Part, frozen=True, kw_only=True):

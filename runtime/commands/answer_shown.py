@@ -85,6 +85,8 @@ async def show(
         if record.outcome in ("closest", "refused", "declined"):
             say()
             console.print(f"{record.outcome}: {one_line(record.reason or record.detail)}", style="dim")
+        elif record.confidence == "low":
+            console.print("low confidence: compare with the sources", style="dim")
         if timings:
             console.print(timing_table(record))
     return EXIT[record.outcome]

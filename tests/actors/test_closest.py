@@ -44,6 +44,11 @@ def test_every_reason_has_a_text_in_every_language(language: str, reason: Reason
     assert ("§7" in found.answer, "§8" in found.answer) == (reason == "insufficient", reason == "model_refused")
 
 
+def test_missing_part_is_named_once() -> None:
+    found = ended(passage(), reason="insufficient", question=question(), missing=("How long?", "How long?"))
+    assert (found.answer.count("How long"), found.detail) == (1, "How long?")
+
+
 @pytest.mark.parametrize(
     ("language", "told"),
     [

@@ -28,6 +28,9 @@ class Declined(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     greeting: Text
     unclear: Text
     policy: Text
+    thanks: Text
+    abilities: Text  # names {setup}: how a model is connected
+    needs_model: Text  # names {setup}
 
 
 class Replies(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -10,6 +10,9 @@ from prompts.contracts import ClassifyIntent, Intent
 from prompts.vocabulary import Confidence, IntentKind
 
 _GREETINGS = union(lambda language: language.noise.greetings)
+_THANKS = union(lambda language: language.noise.thanks)
+_ABILITIES = union(lambda language: language.noise.abilities)
+_TASKS = union(lambda language: language.noise.tasks)
 _FILLERS = union(lambda language: language.noise.fillers)
 _JAMO = re.compile(rf"^[{JAMO}\s\W]+$")
 _KEYS = re.compile(
@@ -18,6 +21,8 @@ _KEYS = re.compile(
 )
 _SCRIPTLESS = re.compile(r"[^\W\d_]")
 
+_ENDS = " .!?¿¡。！？؟"
+
 LONGEST_REASONING, LONGEST_CATEGORY = 120, 60
 
 
@@ -25,13 +30,14 @@ def classify_intent(prompt: ClassifyIntent) -> Intent:
     """If in doubt, admit the question: words inside the scope outweigh words outside it, and an empty scope admits everything."""
     query, replies = prompt.user_query.strip(), spoken(prompt.language).phrases.replies
     if is_greeting(query):
-        return _intent(
-            "greeting",
-            "high",
-            "greeting",
-            "It greets or thanks and asks nothing.",
-            replies.greeting,
-        )
+        kind = "thanks" if _only(_THANKS, query) else "greeting"
+        return _intent("greeting", "high", kind, "It greets or thanks and asks nothing.", replies.greeting)
+    if _ABILITIES.fullmatch(fold(query).strip(_ENDS)):
+        return _intent("greeting", "high", "abilities", "It asks what the program can do.", replies.greeting)
+    if task := _TASKS.search(fold(query)):
+        rest = fold(query).replace(task[0], " ")
+        alone = asks_nothing(rest, prompt.language) or bool(prompt.conversation_history)
+        return _intent("greeting" if alone else "in_scope", "high", "needs_model", "It asks for a new text.")
     if is_noise(query):
         return _intent("unclear", "high", "", "It has no words to search for.", replies.unclear)
     if not prompt.conversation_history and asks_nothing(query, prompt.language):
@@ -57,8 +63,13 @@ def _by_scope(prompt: ClassifyIntent, query: str) -> Intent:
 
 def is_greeting(query: str) -> bool:
     """Whether `query` has nothing but greetings, thanks and their fillers."""
+    return _only(_GREETINGS, query)
+
+
+def _only(pattern: re.Pattern[str], query: str) -> bool:
+    """Whether `query` has nothing but matches and fillers."""
     folded = fold(query)
-    rest = _GREETINGS.sub(" ", folded)
+    rest = pattern.sub(" ", folded)
     return rest != folded and not _SCRIPTLESS.search(_FILLERS.sub(" ", rest))
 
 

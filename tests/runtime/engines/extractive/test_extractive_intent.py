@@ -2,6 +2,7 @@
 
 import pytest
 
+from index.languages.detection import detect
 from prompts.contracts import ClassifyIntent, Turn
 from runtime.engines.extractive.intent import classify_intent
 
@@ -36,6 +37,41 @@ from runtime.engines.extractive.intent import classify_intent
 )
 def test_without_a_scope_every_question_is_admitted(text: str, intent: str) -> None:
     assert classify_intent(ClassifyIntent(user_query=text, language="en")).intent == intent
+
+
+@pytest.mark.parametrize(
+    ("text", "intent", "category"),
+    [
+        ("Thanks!", "greeting", "thanks"),
+        ("감사합니다!", "greeting", "thanks"),
+        ("谢谢！", "greeting", "thanks"),
+        ("Muchas gracias", "greeting", "thanks"),
+        ("Merci beaucoup !", "greeting", "thanks"),
+        ("شكرا جزيلا", "greeting", "thanks"),
+        ("Hi there, thanks a lot!", "greeting", "greeting"),
+        ("What can you do?", "greeting", "abilities"),
+        ("뭘 할 수 있어요?", "greeting", "abilities"),
+        ("你能做什么？", "greeting", "abilities"),
+        ("¿Qué puedes hacer?", "greeting", "abilities"),
+        ("Que pouvez-vous faire ?", "greeting", "abilities"),
+        ("ماذا يمكنك أن تفعل؟", "greeting", "abilities"),
+        ("What can you do about a burn?", "in_scope", ""),
+        ("Translate that to French", "greeting", "needs_model"),
+        ("Traduis ça en anglais", "greeting", "needs_model"),
+        ("Summarise the lab manual", "in_scope", "needs_model"),
+        ("실험실 안내서를 요약해 주세요", "in_scope", "needs_model"),
+        ("请总结实验室手册", "in_scope", "needs_model"),
+        ("Resume el manual del laboratorio", "in_scope", "needs_model"),
+        ("Résume le manuel du laboratoire", "in_scope", "needs_model"),
+        ("لخص دليل المختبر", "in_scope", "needs_model"),
+        ("What does a translation cost?", "in_scope", ""),
+        ("翻译费是多少？", "in_scope", ""),
+        ("요약 시험은 언제인가요?", "in_scope", ""),
+    ],
+)
+def test_small_talk_and_tasks_are_recognised(text: str, intent: str, category: str) -> None:
+    found = classify_intent(ClassifyIntent(user_query=text, language=detect(text)))
+    assert (found.intent, found.category) == (intent, category)
 
 
 @pytest.mark.parametrize(
