@@ -40,8 +40,9 @@ class RoleTasks:
     def __init__(
         self, roles: Sequence[Role], settings: Settings, logged: Path, on_failed: Callable[[str], None]
     ) -> None:
-        """Imports what the roles need, which takes long."""
-        self._serve = {role: importlib.import_module(f"runtime.processes.{role}").serve for role in roles}
+        """Imports what a search needs; it opens the index while a thread imports what the other roles need."""
+        if "search" in roles:
+            importlib.import_module("runtime.processes.search")
         self._on_failed = on_failed
         self._stop = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -70,9 +71,10 @@ class RoleTasks:
         self._handler.close()
 
     async def _keep(self, role: Role, settings: Settings) -> None:
+        module = await asyncio.to_thread(importlib.import_module, f"runtime.processes.{role}")
         while not self._stop.is_set():
             try:
-                await self._serve[role](settings, self._stop)
+                await module.serve(settings, self._stop)
             except (IndexProblem, GraphError, Poison, Failure, OSError) as problem:
                 log.error("%s: %s", role, problem)
                 self._on_failed(one_line(f"groundwire {role}: {problem}"))
