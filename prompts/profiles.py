@@ -38,6 +38,8 @@ Depth = Annotated[int, msgspec.Meta(ge=1, le=100)]
 Tokens = Annotated[int, msgspec.Meta(ge=16, le=8192)]
 
 BUILT_IN = Path(__file__).with_name("profiles")
+#: The built-in profiles that are made for one use.
+ONE_USE = frozenset(("myopia", "support", "tutor"))
 
 
 class ProfileError(ValueError):

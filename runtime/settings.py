@@ -129,6 +129,7 @@ class EdgeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     port: Port = 8080
     hosts: str = ""  #: further names of the service: `docs.example.org, intranet:8080`
     public_url: Origin = ""  #: where clients reach it, if through a proxy: `https://docs.example.org`
+    profiles: str = ""  #: further built-in profiles that the page offers: `support,tutor`
     origins: str = ""  #: other sites with pages that may use it: `https://app.example.org`
     max_connections: Annotated[int, Meta(ge=1)] = 8192  #: further ones get 503
     max_connections_per_address: Annotated[int, Meta(ge=0)] = 256  #: of another machine; 0 for no limit

@@ -11,11 +11,11 @@ import msgspec
 from bus.journal.journal import EventFrame
 from bus.powers.events import numbers_behind, shown_text
 from bus.runs.run_record import RunRecord
-from bus.wire.messages import AnswerRequested, Citation, CitedPlace, Message, Reference, Span
+from bus.wire.messages import AnswerRequested, Citation, CitedPlace, Message, NearPassage, Reference, Span
 from index.masking import masked
 from index.source_paths import is_ours, source_path
 from index.text.citations import markers, strip_markers
-from index.text.matching import content_words
+from index.text.matching import content_words, matches
 from index.text.sentences import split
 
 
@@ -116,14 +116,30 @@ def at_sentence(url: str, source_id: str, sentence: tuple[int, int] | None) -> s
 
 
 def with_sentences(record: RunRecord) -> RunRecord:
-    """The record with the cited sentence in each citation and in its address."""
+    """The record with the cited sentence in each citation and its address, and the best sentence of the closest passage."""
     text = record.withdrawn or record.answer
     sentences = [sentence_of(text, each.answer_start, each) for each in record.citations]
     citations = tuple(
         msgspec.structs.replace(each, sentence=sentence, url=at_sentence(each.url, each.source_id, sentence))
         for each, sentence in zip(record.citations, sentences, strict=True)
     )
-    return msgspec.structs.replace(record, citations=citations)
+    passages = (*(_with_best(each, record.question) for each in record.passages[:1]), *record.passages[1:])
+    return msgspec.structs.replace(record, citations=citations, passages=passages)
+
+
+def _with_best(passage: NearPassage, question: str) -> NearPassage:
+    """The passage with its sentence that has most words of the question, the first of equals, and the words that it lacks."""
+    wanted = content_words(question)
+    start, end, words = max(
+        _sentences(passage.text), key=lambda each: len(each[2] & wanted), default=(0, 0, frozenset())
+    )
+    all_of_it = " ".join((passage.title, *passage.headings, passage.text))
+    lacking = frozenset(term for term in wanted if not matches(all_of_it, {term}))
+    present = {at for stretch in matches(question, wanted - lacking) for at in range(*stretch)}
+    absent = {at for stretch in matches(question, lacking) for at in range(*stretch)} - present
+    missing = "".join(letter if at in absent else " " for at, letter in enumerate(question)).split()
+    best = (start, end) if words & wanted else msgspec.UNSET
+    return msgspec.structs.replace(passage, best=best, missing=tuple(missing))
 
 
 def was_cut_off(record: RunRecord) -> bool:

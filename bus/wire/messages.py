@@ -542,7 +542,8 @@ class Reference(Part, frozen=True, kw_only=True, omit_defaults=True):
 class NearPassage(Part, frozen=True, kw_only=True):
     """A passage shown as one of the closest, not as an answer. `marked`: stretches of `text` that match the question.
 
-    `headings` lead to it.
+    `headings` lead to it. Records that are read have for the first passage `best`, its sentence with most words of the question as
+    a stretch of `text`, and `missing`, the question's words that the passage lacks.
     """
 
     source_id: str
@@ -555,6 +556,8 @@ class NearPassage(Part, frozen=True, kw_only=True):
     marked: tuple[tuple[int, int], ...]
     score: float
     headings: tuple[str, ...] = ()
+    best: tuple[int, int] | msgspec.UnsetType = msgspec.UNSET
+    missing: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 class WithheldSentence(Part, frozen=True, kw_only=True):

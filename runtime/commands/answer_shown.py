@@ -62,8 +62,12 @@ async def show(
     timings: bool = False,
     console: Console,
     whole: bool = False,
+    more: bool = False,
 ) -> int:
-    """Ask, and print the answer as it arrives, or `whole` with the sentence that answers in bold. Returns the exit code."""
+    """Ask, and print the answer as it arrives, or `whole` with the sentence that answers in bold. Returns the exit code.
+
+    `more`: print all closest passages, not the best one and a line for each other.
+    """
     told = ""
     async for line in asked.lines():
         if as_json:
@@ -77,7 +81,7 @@ async def show(
             say(*answer_pieces(told, await asked.record()), nl=False)
             told = ""
         if event is not None:
-            await _print_event(asked, event)
+            await _print_event(asked, event, more=more)
     record = await asked.record()
     if record is None or record.outcome is None:
         return 1
@@ -92,18 +96,28 @@ async def show(
     return EXIT[record.outcome]
 
 
-async def _print_event(asked: Asked, event: StreamEvent) -> None:
+async def _print_event(asked: Asked, event: StreamEvent, *, more: bool) -> None:
     if isinstance(event, Token):
         say(event.content, nl=False)
     elif isinstance(event, References):
         say("\n")
         await _print_sources(asked, event.items)
     elif isinstance(event, Passages):
-        say()
-        for number, passage in enumerate(event.items, 1):
-            say("\n", *passage_pieces(number, passage))
+        record = await asked.record()
+        print_passages(record.passages if record and record.passages else event.items, more=more)
     elif isinstance(event, Error):
         say(f"\n{event.content}", err=True)
+
+
+def print_passages(passages: Sequence[NearPassage], *, more: bool) -> None:
+    say()
+    for number, passage in enumerate(passages, 1):
+        if more or number == 1:
+            say("\n", *passage_pieces(number, passage))
+        else:
+            say(("\n" if number == 2 else "") + _named(number, passage))
+    if not more and len(passages) > 1:
+        say("\nThe text of all of them: --more")
 
 
 def answer_pieces(answer: str, record: RunRecord | None) -> tuple[str | Bold, ...]:
@@ -140,18 +154,25 @@ async def _print_sources(asked: Asked, references: tuple[Reference, ...]) -> Non
 
 
 def passage_pieces(number: int, passage: NearPassage) -> tuple[str | Bold, ...]:
-    """One of the closest passages: its number, title and place, then its text with the words that match in bold."""
-    name = one_line(passage.title or passage.source_id)
-    source = one_line(published(passage.url) or passage.source_id)
+    """One of the closest passages: its number, title and place, then its text with its best sentence in bold, or else the words
+    that match, and the words of the question that it lacks.
+    """
     page = f"p. {passage.page}" if passage.page is not None else ""
     where = one_line(", ".join(part for part in (_trail(passage.headings, passage.title), page) if part))
-    told = f"{number}. {name}" + (f" ({source})" if source != name else "") + (f"\n   {where}" if where else "")
-    pieces: list[str | Bold] = [f"{told}\n   "]
+    pieces: list[str | Bold] = [_named(number, passage) + (f"\n   {where}" if where else "") + "\n   "]
     at = 0
-    for start, end in passage.marked:
+    for start, end in (passage.best,) if passage.best else passage.marked:
         pieces += [_below(passage.text[at:start]), Bold(_below(passage.text[start:end]))]
         at = end
-    return *pieces, _below(passage.text[at:].rstrip())
+    missing = f"\n   not in it: {one_line(', '.join(passage.missing))}" if passage.missing else ""
+    return *pieces, _below(passage.text[at:].rstrip()), missing
+
+
+def _named(number: int, passage: NearPassage) -> str:
+    """The number, title and file of a passage, as one line."""
+    name = one_line(passage.title or passage.source_id)
+    source = one_line(published(passage.url) or passage.source_id)
+    return f"{number}. {name}" + (f" ({source})" if source != name else "")
 
 
 def _below(text: str) -> str:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     "--profile", default="general", show_default=True, help="Profile to answer under; see `groundwire profiles list`."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON event per line, as in the HTTP stream.")
+@click.option("--more", is_flag=True, help="Print the text of all closest passages, not of the best one alone.")
 @click.option("--timings", is_flag=True, help="Also print each stage's time beside its budget.")
 @click.option("--language", type=click.Choice(LANGUAGES), help="Answer in this language.")
 @click.option("--style", type=click.Choice(STYLES), help="Form of the answer.")
@@ -66,19 +67,19 @@ def ask_command(
 
     Exit codes: 0 answered, 3 closest passages, refused or declined, 1 failed, 2 usage error.
     """
-    as_json, timings = options.pop("as_json"), options.pop("timings")
+    form = {name: options.pop(name) for name in ("as_json", "timings", "more")}
     deadline, only, groups = options.pop("deadline"), taken_filter(options), taken_groups(options)
     check_place(index, url, config, groups)
     settings = read_settings(config, index=index and check_index(index))
     fields = {k: v for k, v in options.items() if v is not None}
     asked = question_from({"question": question, "deadline_s": deadline, "filter": only, **fields})
     if url is not None:
-        ctx.exit(_ask_server(url, asked, as_json=as_json, timings=timings))
+        ctx.exit(_ask_server(url, asked, form))
     check_profile(options["profile"], settings)
-    ctx.exit(_ask_here(settings, asked, groups, as_json=as_json, timings=timings))
+    ctx.exit(_ask_here(settings, asked, groups, form))
 
 
-def _ask_server(url: str, asked: "QuestionAsked", *, as_json: bool, timings: bool) -> int:
+def _ask_server(url: str, asked: "QuestionAsked", form: dict[str, bool]) -> int:
     from groundwire.client import Client, GroundwireError
 
     from runtime.commands.answer_shown import run, show
@@ -88,12 +89,12 @@ def _ask_server(url: str, asked: "QuestionAsked", *, as_json: bool, timings: boo
     async def ask() -> int:
         async with Client(url, patience_s=PATIENCE_S) as client:
             console = plain_console(stderr=True)
-            return await show(OverHttp(client, asked), as_json=as_json, timings=timings, console=console)
+            return await show(OverHttp(client, asked), console=console, **form)
 
     return run(ask(), GroundwireError)
 
 
-def _ask_here(settings: "Settings", asked: "QuestionAsked", groups: "Groups", *, as_json: bool, timings: bool) -> int:
+def _ask_here(settings: "Settings", asked: "QuestionAsked", groups: "Groups", form: dict[str, bool]) -> int:
     """Ask the running stack, or one in this process; its Java starts during the imports."""
     with contextlib.suppress(Failure):  # reported below
         if settings.index.dir and running(state_folder(settings)) is None:
@@ -111,7 +112,7 @@ def _ask_here(settings: "Settings", asked: "QuestionAsked", groups: "Groups", *,
                 status.stop()
                 whole = at_once(settings)
                 over_bus = OverBus(runs, asked, groups)
-                return await show(over_bus, as_json=as_json, timings=timings, console=console, whole=whole)
+                return await show(over_bus, console=console, whole=whole, **form)
 
     return run(ask())
 

@@ -27,5 +27,9 @@ class KnownProfiles:
             return True
         return self._usable[name].mask_personal_data
 
+    def is_own(self, name: str) -> bool:
+        """Whether the profile is one of `folder`."""
+        return self.folder is not None and (self.folder / f"{name}.toml").is_file()
+
     async def names(self) -> tuple[str, ...]:
         return await to_thread.run_sync(names, self.folder)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 
@@ -16,7 +17,7 @@ from index import languages
 from prompts import notices
 from runtime.cli import commands
 from runtime.cli import groundwire as groundwire_group
-from runtime.commands.answer_shown import answer_pieces, passage_pieces
+from runtime.commands.answer_shown import answer_pieces, passage_pieces, print_passages
 from runtime.terminal import styled
 
 ROOT = Path(__file__).parent.parent.parent
@@ -78,7 +79,7 @@ NEAR = "镜片是谁发明的？"
 
 
 def test_closest_passages_are_printed_with_addresses(home: Path, demo: subprocess.CompletedProcess[str]) -> None:
-    done = groundwire(home, "ask", "--index", str(home / "demo-index"), "--voice", "strict", NEAR)
+    done = groundwire(home, "ask", "--index", str(home / "demo-index"), "--voice", "strict", "--more", NEAR)
     assert done.returncode == 3, done.stdout + done.stderr
     told, _, passages = done.stdout.partition("\n\n1. ")
     assert told == notices.closest(notices.text("replies", "closest", "zh"), "zh")
@@ -100,7 +101,7 @@ def test_closest_passages_events_mark_matches(home: Path, demo: subprocess.Compl
     assert marked == {"镜片"}
 
 
-def test_matching_words_are_bold_and_terminal_is_safe() -> None:
+def test_matching_words_are_bold_and_terminal_is_safe(capsys: pytest.CaptureFixture[str]) -> None:
     near = NearPassage(
         source_id="a.md",
         title="A",
@@ -116,6 +117,14 @@ def test_matching_words_are_bold_and_terminal_is_safe() -> None:
     assert styled(*passage_pieces(1, near)) == (
         "1. A (https://example.org/a#b)\n   Shop › Terms, p. 3\n   Two \x1b[1mrefunds\x1b[0m[2J\n     a line"
     )
+    print_passages([near, near], more=False)
+    assert capsys.readouterr().out.endswith("2. A (https://example.org/a#b)\n\nThe text of all of them: --more\n")
+    near = msgspec.structs.replace(near, best=(0, 11), missing=("shipping", "fees"))
+    assert styled(*passage_pieces(1, near)).splitlines()[2:] == [
+        "   \x1b[1mTwo refunds\x1b[0m[2J",
+        "     a line",
+        "   not in it: shipping, fees",
+    ]
 
 
 @pytest.mark.parametrize(

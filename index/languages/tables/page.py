@@ -67,12 +67,17 @@ class Page(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     lead: Text  # what the page is for
     question: Text
     profile: Text
+    voice: Text  # label of the next two
+    strict: Text  # show an answer only if it is certain
+    helpful: Text  # show the best answer
     key: Text  # that the service asks for
     ask: Text
     stop: Text
     answer: Text
     no_answer: Text  # in place of `answer`, above a text without claims
     passages: Text  # heading over the closest passages
+    missing: Text  # before the words of the question that a passage lacks
+    in_document: Text  # show a passage where it is in its document
     references: Text
     withheld: Text  # heading over the sentences that did not pass
     working: Text

@@ -3,6 +3,7 @@
 from aiohttp import web
 
 from bus.wire.subjects import ID_PATTERN
+from prompts.profiles import ONE_USE
 from runtime.edge.openai import schemas
 from runtime.edge.openai.asking import check_model
 from runtime.edge.openai.errors import OPENAI_ERRORS
@@ -13,10 +14,26 @@ from runtime.edge.state import EDGE
 MODEL = parameter("model", "path", "The name of a profile.", type="string", pattern=f"^{ID_PATTERN}$")
 
 
-@Route("GET", "/v1/models", {200: Reply("The profiles, as models.", schemas.ModelList)}, "any", errors=OPENAI_ERRORS)
+OFFERED = parameter(
+    "offered", "query", "Leave out built-in profiles for one use that the settings do not list.", type="boolean"
+)
+
+
+@Route(
+    "GET",
+    "/v1/models",
+    {200: Reply("The profiles, as models.", schemas.ModelList)},
+    "any",
+    parameters=(OFFERED,),
+    errors=OPENAI_ERRORS,
+)
 async def models(request: web.Request) -> web.StreamResponse:
     """List the profiles, as models."""
-    names = await request.app[EDGE].profiles.names()
+    edge = request.app[EDGE]
+    names = await edge.profiles.names()
+    if request.query.get("offered") == "true":
+        unlisted = ONE_USE - {*edge.settings.profiles.replace(" ", "").split(",")}
+        names = tuple(name for name in names if name not in unlisted or edge.profiles.is_own(name))
     return json_response(schemas.ModelList(data=tuple(schemas.ModelCard(id=name) for name in names)))
 
 

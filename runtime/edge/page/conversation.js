@@ -1,6 +1,6 @@
 /* The conversation: its questions and answers one below the other, the box for the next one, and its address. */
 
-import { $ } from "./dom.js";
+import { $, keep } from "./dom.js";
 import { call, post, read, sentence } from "./api.js";
 import { closePanel } from "./panel.js";
 import { say } from "./speech.js";
@@ -43,6 +43,8 @@ export async function ask(question) {
   $("question").focus();
   const before = history(), turn = add(question);
   const body = { question, profile: $("profile").value, events: "all" };
+  const voice = keep(() => localStorage, "voice"); // until one is chosen, the service's own
+  if (voice) body.voice = voice;
   if (before.length) body.conversation_history = before;
   if (began) body.conversation = began;
   turn.begun = runId => {

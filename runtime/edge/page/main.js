@@ -32,7 +32,7 @@ async function show() {
     complain(await reopen(id || old[1]));
   } else {
     clear();
-    $("question").focus();
+    $("question").focus({ preventScroll: true });
     await showEmpty();
   }
 }
@@ -55,7 +55,7 @@ window.addEventListener("popstate", show);
 
 async function loadProfiles() {
   try {
-    const response = await call("/v1/models");
+    const response = await call("/v1/models?offered=true");
     if (!response.ok) throw await refusal(response);
     const names = (await response.json()).data.map(model => model.id);
     $("profile").replaceChildren(...names.map(name => new Option(name, name, name === "general", name === "general")));
@@ -78,6 +78,8 @@ beginConversation({
   address: id => { history.replaceState(null, "", `/conversations/${id}`); },
   changed: () => loadPast(),
 });
+$("voice").value = keep(() => localStorage, "voice") || "strict";
+$("voice").addEventListener("change", () => keep(() => localStorage, "voice", $("voice").value));
 $("key").value = keep(() => sessionStorage, "key");
 $("key-part").addEventListener("submit", event => { event.preventDefault(); $("question").focus(); });
 $("key").addEventListener("change", enter);

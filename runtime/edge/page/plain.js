@@ -32,17 +32,19 @@ function cuts(text, row) {
   return found.filter(cut => cut[0] >= end && cut[1] > cut[0] && (end = cut[1]));
 }
 
-/* The text as pieces [words, whether they are set off]. Stretches count characters, as documents do, not UTF-16 units. */
-export function pieces(text, stretches = [], { code = false, row = false } = {}) {
+/* The text as pieces [words, whether they are set off, whether they are in the best stretch]. Stretches count characters, as documents do, not UTF-16 units. */
+export function pieces(text, stretches = [], { code = false, row = false, best } = {}) {
   const letters = Array.from(text), units = [0];
   for (const letter of letters) units.push(units.at(-1) + letter.length);
-  const on = stretches.map(([start, end]) => [units[Math.max(0, start)] ?? text.length, units[Math.min(end, letters.length)] ?? text.length]);
+  const placed = ([start, end]) => [units[Math.max(0, start)] ?? text.length, units[Math.min(end, letters.length)] ?? text.length];
+  const on = stretches.map(placed), lit = best ? [placed(best)] : [];
   const taken = code ? [] : cuts(text, row), found = [];
-  const edges = [...new Set([0, text.length, ...on.flat(), ...taken.flatMap(cut => cut.slice(0, 2))])].sort((a, b) => a - b);
+  const edges = [...new Set([0, text.length, ...on.flat(), ...lit.flat(), ...taken.flatMap(cut => cut.slice(0, 2))])].sort((a, b) => a - b);
   for (let n = 0; n + 1 < edges.length; n++) {
     const from = edges[n], cut = taken.find(([start, end]) => start <= from && from < end);
     const words = cut ? (cut[0] === from ? cut[2] : "") : text.slice(from, edges[n + 1]);
-    if (words) found.push([words, on.some(([start, end]) => start <= from && from < end)]);
+    const within = ([start, end]) => start <= from && from < end;
+    if (words) found.push([words, on.some(within), lit.some(within)]);
   }
   return found;
 }
@@ -56,10 +58,12 @@ export function show(box, text, stretches, tag, options = {}) {
     found[0][0] = found[0][0].trimStart();
     found.at(-1)[0] = found.at(-1)[0].trimEnd();
   }
-  for (const [words, on] of found) {
+  let mark = null;
+  for (const [words, on, lit] of found) {
     if (!words) continue;
-    if (on) make(tag, words, box);
-    else put(box, words);
+    const into = lit ? mark ??= make("mark", "", box) : box;
+    if (on) make(tag, words, into);
+    else put(into, words);
   }
   return box;
 }

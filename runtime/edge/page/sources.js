@@ -70,20 +70,31 @@ export function aboutOf(about) {
   return told.filter(Boolean).join(" · ");
 }
 
-/* The closest passages, shown as passages: their title opens the place, what matches is marked. */
+/* The closest passages: the best one complete, each other as a line that opens. */
 export function showPassages(list, passages) {
   list.replaceChildren();
-  for (const passage of passages) {
-    const item = make("li", "", list, "card");
-    const title = press("", make("h4", "", item), "title", () => openSource({ ...passage, cited_text: passage.text }, title));
+  for (const [at, passage] of passages.entries()) {
+    const item = make("li", "", list, "card"), box = at ? make("details", "", item) : item;
+    const title = at ? make("summary", "", box, "title") : press("", make("h4", "", box), "title", () => openPassage(passage, title));
     put(title, passage.title || passage.source_id).dir = "auto";
-    showPath(passage, item);
+    if (at) showPath(passage, title, "span");
+    else showPath(passage, box);
     const way = [trail(passage.headings, passage.title), passage.page !== null && word("page_n", { n: passage.page })];
-    if (way.some(Boolean)) quoted("p", way.filter(Boolean).join(" · "), item, "soft way");
-    show(quoted("p", "", item, "words"), passage.text, passage.marked, "mark");
-    if (/^https?:/i.test(passage.url || "")) say(linked("", passage.url, make("p", "", item, "soft")), "original");
+    if (way.some(Boolean)) quoted("p", way.filter(Boolean).join(" · "), box, "soft way");
+    show(quoted("p", "", box, "words"), passage.text, passage.marked, "strong", { best: passage.best });
+    if (passage.missing?.length) {
+      const lacks = make("p", "", box, "soft");
+      say(make("span", "", lacks), "missing");
+      lacks.append(" ");
+      quoted("bdi", passage.missing.join(", "), lacks);
+    }
+    const links = make("p", "", box, "soft row");
+    if (at) say(press("", links, "quiet", event => openPassage(passage, event.currentTarget)), "in_document");
+    if (/^https?:/i.test(passage.url || "")) say(linked("", passage.url, links), "original");
   }
 }
+
+const openPassage = (passage, from) => openSource({ ...passage, cited_text: passage.text }, from);
 
 let preview = null;
 

@@ -131,7 +131,10 @@ class Reference(_Struct, frozen=True, kw_only=True):
 
 
 class NearPassage(_Struct, frozen=True, kw_only=True):
-    """One of the closest passages, where nothing is claimed; `marked` are the stretches of `text` that match the question."""
+    """One of the closest passages, where nothing is claimed; `marked` are the stretches of `text` that match the question.
+
+    Of the first in a record, `best` is the sentence with most words of the question, and `missing` are those it lacks.
+    """
 
     source_id: str
     title: str = ""
@@ -143,6 +146,8 @@ class NearPassage(_Struct, frozen=True, kw_only=True):
     marked: tuple[tuple[int, int], ...] = ()
     score: float = 0.0
     headings: tuple[str, ...] = ()
+    best: tuple[int, int] | None = None
+    missing: tuple[str, ...] = ()
 
 
 class Citation(_Struct, frozen=True, kw_only=True):

@@ -177,10 +177,19 @@ async def test_closest_passages_are_no_answer(page: Page) -> None:
     await expect(first.locator(".path")).to_have_text("refunds")
     await expect(first.locator(".way")).to_have_text("Shop › Refunds · p. 3")
     await expect(first.locator(".words")).to_have_text("👩‍🎓 환불은 14일\nx <b>환불</b> a", use_inner_text=True)
-    await expect(first.locator("mark")).to_have_text(["환불", "환불"])
+    await expect(first.locator("strong")).to_have_text(["환불", "환불"])
     assert await page.locator(".passages b, .passages .words a, .passages code").count() == 0
-    await expect(second.get_by_role("heading", level=4)).to_have_text("file.txt")
+    await expect(second.locator(".words")).to_be_hidden()
+    await second.get_by_text("file.txt").click()
+    await expect(second.locator(".words")).to_be_visible()
     assert await second.get_by_role("link").count() == 0
+    await ask(page, "near enough to 환불 and refunds?")
+    await expect(page.locator(".turn")).to_have_count(2)
+    await done(page)
+    best = page.locator(".turn").last.locator(".passages li").first
+    await expect(best.locator("mark")).to_have_text("👩‍🎓 환불은 14일", use_inner_text=True)
+    await expect(best.locator("mark strong")).to_have_text("환불")
+    await expect(best.get_by_text("Not in it:")).to_be_visible()
     assert await second.locator(".words").evaluate("it => getComputedStyle(it).direction") == "rtl"
 
 

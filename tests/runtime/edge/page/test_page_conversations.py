@@ -52,6 +52,22 @@ async def test_follow_up_keeps_the_conversation_and_answers(page: Page, pipeline
     await expect(page.locator(".sources .card")).to_have_count(2)
 
 
+async def test_voice_is_remembered_once_chosen(page: Page, pipeline: Pipeline) -> None:
+    questions = heard(pipeline, "Voice")
+    await ask(page, "Voice as set")
+    await done(page)
+    assert (await questions.get()).voice is None
+    await page.get_by_label("Show", exact=True).select_option("Best match")
+    await page.reload()
+    await expect(page.get_by_label("Show", exact=True)).to_have_value("helpful")
+    await ask(page, "Voice as chosen")
+    assert (await questions.get()).voice == "helpful"
+
+
+async def test_profiles_for_one_use_are_not_offered(page: Page) -> None:
+    await expect(page.get_by_label("Profile").locator("option")).to_have_text(["general", "library"])
+
+
 async def test_follow_up_scrolls_to_the_top(page: Page) -> None:
     for question in ("First of two", "Second of two"):
         await ask(page, question)
