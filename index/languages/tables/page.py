@@ -121,6 +121,17 @@ class Page(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     holds: Text  # names {n} and {languages} of the documents
     examples: Text  # heading over questions that the documents ask themselves
     documents: Text  # heading over titles
+    all_documents: Text  # link to the list of them
+    search: Text
+    folder: Text
+    type: Text  # of files
+    all: Text  # no choice among folders, types or languages
+    only_here: Text  # ask over one document or folder
+    only_in: Text  # before its name
+    everywhere: Text  # take that limit away
+    of_documents: Text  # names {n} and {all}
+    read_at: Text  # names {day}
+    skipped: Text  # names {n}
     stages_link: Text  # link to the page of the run
     stages_title: Text
     back: Text

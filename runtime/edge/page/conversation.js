@@ -1,6 +1,6 @@
 /* The conversation: its questions and answers one below the other, the box for the next one, and its address. */
 
-import { $, keep } from "./dom.js";
+import { $, again, keep } from "./dom.js";
 import { call, post, read, sentence } from "./api.js";
 import { closePanel } from "./panel.js";
 import { say } from "./speech.js";
@@ -8,7 +8,7 @@ import { Turn } from "./turn.js";
 
 /* What goes along of the conversation: its last turns, each within what a request may hold. */
 const TURNS = 8, LONGEST = 4000;
-let turns = [], began = "", running = null;
+let turns = [], began = "", running = null, only = "";
 const hooks = { changed: () => {}, address: () => {} };
 
 export function beginConversation(given) {
@@ -20,7 +20,15 @@ export function beginConversation(given) {
     $("form").requestSubmit();
   });
   $("question").addEventListener("input", grow);
+  $("only-not").addEventListener("click", () => { $("question").focus(); askOnly("", ""); });
   $("stop").addEventListener("click", () => { $("question").focus(); running?.cancel(); });
+}
+
+/* Answer the next questions from a part of the documents, until the person takes the limit away. */
+export function askOnly(path, name) {
+  only = path;
+  again($("only-name"), name);
+  $("only").hidden = !only;
 }
 
 function grow() {
@@ -45,6 +53,7 @@ export async function ask(question) {
   const body = { question, profile: $("profile").value, events: "all" };
   const voice = keep(() => localStorage, "voice"); // until one is chosen, the service's own
   if (voice) body.voice = voice;
+  if (only) body.filter = { path: only };
   if (before.length) body.conversation_history = before;
   if (began) body.conversation = began;
   turn.begun = runId => {

@@ -85,6 +85,12 @@ async def conversation(request: web.Request) -> web.Response:
     return _document(request)
 
 
+@Route("GET", "/documents", _PAGE, "none")
+async def documents(request: web.Request) -> web.Response:
+    """Open the page of the documents."""
+    return _document(request)
+
+
 @Route("GET", "/runs/{run_id}", _PAGE, "none")
 async def run(request: web.Request) -> web.Response:
     """Open the page of a run, with its stages."""

@@ -3,13 +3,14 @@
 import { $, again, keep } from "./dom.js";
 import { call, refusal, sentence } from "./api.js";
 import { beginConversation, begunHere, clear, reopen } from "./conversation.js";
+import { showDocuments } from "./documents.js";
 import { showEmpty } from "./empty.js";
 import { beginPanel, closePanel } from "./panel.js";
 import { beginPast, loadPast, mark, showPast } from "./past.js";
 import { showRun } from "./run.js";
 import { begin } from "./speech.js";
 
-const ADDRESS = /^\/(conversations|runs)\/([A-Za-z0-9_-]{1,64})$/;
+const ADDRESS = /^\/(?:(conversations|runs)\/([A-Za-z0-9_-]{1,64})|(documents))$/;
 
 function complain(text) {
   again($("problem"), text);
@@ -18,14 +19,18 @@ function complain(text) {
 
 /* Show what the address names. */
 async function show() {
-  const [, view, id] = location.pathname.match(ADDRESS) || [];
+  const [, of, id, whole] = location.pathname.match(ADDRESS) || [], view = of || whole;
   const old = location.hash.match(/^#([A-Za-z0-9_-]{1,64})$/);
   complain("");
   showPast(false);
   mark(location.pathname);
-  $("talk").hidden = view === "runs";
+  $("talk").hidden = view === "runs" || view === "documents";
   $("run").hidden = view !== "runs";
-  if (view === "runs") {
+  $("documents").hidden = view !== "documents";
+  if (view === "documents") {
+    closePanel();
+    complain(await showDocuments());
+  } else if (view === "runs") {
     closePanel();
     complain(await showRun(id));
   } else if (view || (old && old[1] !== "question")) {

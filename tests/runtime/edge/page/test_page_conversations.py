@@ -9,10 +9,11 @@ from playwright.async_api import Page, expect
 
 from bus.powers.events import Done, Emitter, References, TokensEnd
 from bus.powers.served_index import ExampleQuestion, Held, HeldDocument, ServedIndex, answer_served_index
-from bus.powers.sources import Question, SourceText, TextAsked, answer_sources
+from bus.powers.sources import ListAsked, ListedSource, Question, SourceList, SourceText, TextAsked, answer_sources
 from bus.transport.connection import connect
 from bus.wire.messages import Block, CitedPlace, QuestionAsked, RunFinished, Settled
 from bus.wire.subjects import finished
+from index.filters import Filter
 from tests.runtime.edge.conftest import SOURCE, Pipeline
 from tests.runtime.edge.conftest import answer as answer_plainly
 from tests.runtime.edge.page.conftest import answer, ask, done
@@ -164,6 +165,43 @@ async def test_source_opens_next_to_the_answer_highlighted(page: Page, pipeline:
         "href", f"/sources/{SOURCE.source_id}?start={start}&end={end}"
     )
     await expect(answer(page)).to_be_visible()
+    await close()
+
+
+async def test_documents_are_filtered_and_asked_alone(page: Page, pipeline: Pipeline) -> None:
+    questions = heard(pipeline, "Only")
+    ids = ("Work/a/plan.md", "Work/b/plan[1].md", "Home/plan.pdf")
+
+    async def find(asked: Question) -> SourceList:
+        assert isinstance(asked, ListAsked)
+        items = [
+            ListedSource(source_id=each, title="Plan", url="", language="en", characters=9, passages=1) for each in ids
+        ]
+        start = 2 if asked.after else 0
+        return SourceList(
+            items=tuple(items[start : start + 2]), count=3, snapshot="s", next="" if start else items[1].source_id
+        )
+
+    close = await answer_sources(pipeline.bus.client, find)
+    await pipeline.bus.client.flush()
+    await page.get_by_role("link", name="Documents", exact=True).click()
+    rows = page.locator("#documents .sources li")
+    await expect(rows.locator(".path")).to_have_text(list(ids))
+    await page.get_by_label("Type").select_option("pdf")
+    await expect(rows).to_have_count(1)
+    await page.get_by_label("Type").select_option("")
+    await page.get_by_label("Folder").select_option("Work")
+    await expect(rows).to_have_count(2)
+    await page.get_by_label("Search").fill("[1]")
+    await expect(rows).to_have_count(1)
+    await rows.get_by_role("link", name="Ask only here").click()
+    await expect(page.locator("#only-name")).to_have_text("Work/b/plan[1].md")
+    await ask(page, "Only there")
+    await done(page)
+    assert (await questions.get()).filter == Filter(path="/Work/b/plan[[]1].md")
+    await page.get_by_role("button", name="Ask all documents").click()
+    await ask(page, "Only anywhere")
+    assert (await questions.get()).filter is None
     await close()
 
 

@@ -18,7 +18,7 @@ SCRIPTS = {name: data.decode() for name, data in FILES.items() if name.endswith(
 _ARGUMENT = r"(?:[^(),]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))+"
 
 
-@pytest.mark.parametrize("path", ["/", "/conversations/some-run", "/runs/some-run"])
+@pytest.mark.parametrize("path", ["/", "/documents", "/conversations/some-run", "/runs/some-run"])
 async def test_document_is_revalidated_each_time(http: aiohttp.ClientSession, path: str) -> None:
     async with http.get(path) as response:
         assert (response.status, response.content_type, response.charset) == (200, "text/html", "utf-8")
@@ -61,6 +61,7 @@ def test_the_policy_lets_nothing_inline_run() -> None:
 def test_it_takes_nothing_from_elsewhere() -> None:
     assert set(re.findall(r"""(?:src|href)="([^"]*)""", TEXT)) == {
         "/",
+        "/documents",
         "#question",
         *(f"/page/{DIGEST}/{name}" for name in FILES if name.endswith(".css") or name == "main.js"),
     }
@@ -96,7 +97,7 @@ def test_every_language_has_every_word_of_the_page() -> None:
     assert spoken["fr"]["name"] == "Français"
     every = "\n".join(SCRIPTS.values())
     said = set(re.findall(r'data-t(?:-label)?="(\w+)"', TEXT))
-    said |= set(re.findall(r'\b(?:word|fact|copies)\("(\w+)"', every))
+    said |= set(re.findall(r'\b(?:word|fact|copies|choice)\("(\w+)"', every))
     said |= set(re.findall(rf'\bsay\({_ARGUMENT}, "(\w+)"', every))
     assert said <= spoken["en"].keys(), said - spoken["en"].keys()
     unsaid = {key for key in spoken["en"] if not re.search(rf'["`?: ]{key}["}} ,;).]', every + TEXT)}
