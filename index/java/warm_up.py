@@ -13,12 +13,12 @@ from index.java import jvm
 from index.languages import LANGUAGES, of
 
 
-def begin(index: Path) -> None:
-    """Start Java for a short life, and load the libraries for a search of that index; the search itself reports problems."""
+def begin(index: Path, *, brief: bool) -> None:
+    """Start Java, for a short life or a long one, and load the libraries for a search of that index; the search itself reports problems."""
     try:
         snapshot = (index / "current").read_text(encoding="utf-8").strip()
         languages = {path.name for path in (index / "snapshots" / snapshot / "lucene").iterdir()}
-        jvm.start(brief=True)
+        jvm.start(brief=brief)
     except (OSError, UnicodeDecodeError, IndexProblem):
         return
     queries = jvm.java_class("io.anserini.search.query.BagOfWordsQueryGenerator")()

@@ -98,7 +98,7 @@ def _ask_here(settings: "Settings", asked: "QuestionAsked", groups: "Groups", fo
     """Ask the running stack, or one in this process; its Java starts during the imports."""
     with contextlib.suppress(Failure):  # reported below
         if settings.index.dir and running(state_folder(settings)) is None:
-            warm_up.begin(Path(settings.index.dir))
+            warm_up.begin(Path(settings.index.dir), brief=True)
     from runtime.commands.answer_shown import at_once, run, show
     from runtime.commands.asked_over import OverBus
     from runtime.commands.consoles import plain_console

@@ -69,7 +69,7 @@ def search_command(
         return
     assert index is not None, "either an index or a server is asked"
     if isinstance(index, Path):
-        warm_up.begin(index)
+        warm_up.begin(index, brief=True)
     _print_local(
         index, name, (embed_url, embed_model), query, k, language=language, only=only, groups=groups, as_json=as_json
     )

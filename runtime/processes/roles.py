@@ -9,10 +9,12 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Literal
 
 from bus.wire.errors import Failure, Poison
 from index.errors import IndexProblem
+from index.java import warm_up
 from runtime.processes.log_lines import OneLine
 from runtime.settings import Settings
 from runtime.terminal import one_line, say
@@ -75,6 +77,8 @@ def _stdin_moved(stop: asyncio.Event) -> None:
 async def _serve(role: Role, name: str, settings: Settings, stop: asyncio.Event) -> None:
     """Import only what the role needs: the JVM, the model and the web server live in different processes."""
     if role == "search":
+        if settings.index.dir:
+            warm_up.begin(Path(settings.index.dir), brief=False)
         from runtime.processes import search
 
         await search.serve(settings, stop)
