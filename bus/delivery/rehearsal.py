@@ -21,7 +21,7 @@ from bus.wire.messages import QuestionAsked
 from bus.wire.subjects import key_of
 
 #: How many questions, and the most seconds for all of them, with the wait for the search process.
-MOST, LONGEST_S = 12, 5.0
+MOST, LONGEST_S = 6, 5.0
 RUN = "rehearsal"
 
 

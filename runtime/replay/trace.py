@@ -7,16 +7,19 @@ import base64
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from actors.question.resolved import Defaults
 from bus.journal.records import CAUSE, Record
 from bus.powers.events import FIRST
 from bus.transport.envelope import count_in
 from bus.wire.errors import Poison
 from bus.wire.messages import Question, QuestionAsked, RunFinished, message_type, question_about
 from bus.wire.subjects import BadId, check_id, event_subject, is_fenced, parse, progress_subject
+
+if TYPE_CHECKING:
+    from actors.question.resolved import Defaults
 
 VERSION = 1
 ASKED, FINISHED = message_type(QuestionAsked), message_type(RunFinished)
@@ -67,8 +70,10 @@ class Trace:
         return next((r.headers.get(header, "") for r in self.records if r.key.type == ASKED), "")
 
     @property
-    def defaults(self) -> Defaults:
+    def defaults(self) -> "Defaults":
         """The settings that its question was resolved under."""
+        from actors.question.resolved import Defaults  # with it comes numpy, which an edge does not need to start
+
         question = next((q for record in self.records if (q := _question_in(record)) is not None), None)
         if question is None:
             return Defaults()

@@ -86,7 +86,14 @@ def test_question_roles_load_no_web_server() -> None:
     assert unused & set(loaded.split()) == set()
 
 
-def test_supervisor_loads_no_role() -> None:
-    code = "import sys, runtime.commands.up; print(*sys.modules)"
+@pytest.mark.parametrize(
+    ("module", "unused"),
+    [
+        ("runtime.commands.up", {"aiohttp.client", "numpy", "phonenumbers", "actors.question.profile"}),
+        ("runtime.processes.edge", {"numpy", "faststream", "actors.pipeline"}),
+    ],
+)
+def test_no_role_is_loaded(module: str, unused: set[str]) -> None:
+    code = f"import sys, {module}; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert {"aiohttp.client", "numpy", "phonenumbers", "actors.question.profile"} & set(loaded.split()) == set()
+    assert unused & set(loaded.split()) == set()
