@@ -14,7 +14,7 @@ from index.languages import LANGUAGES, of
 
 
 def begin(index: Path, *, brief: bool) -> None:
-    """Start Java, for a short life or a long one, and load the libraries for a search of that index; the search itself reports problems."""
+    """Start Java, for a short life or not, and load what a search of that index needs; the search itself reports problems."""
     try:
         snapshot = (index / "current").read_text(encoding="utf-8").strip()
         languages = {path.name for path in (index / "snapshots" / snapshot / "lucene").iterdir()}

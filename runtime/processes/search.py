@@ -43,7 +43,7 @@ from runtime.settings import Settings
 log = logging.getLogger(__name__)
 
 #: How often a newer snapshot is looked for: a look reads one line.
-RELOAD_S = 0.2
+RELOAD_S = 0.5
 #: So many earlier snapshots stay open for runs that began in them.
 EARLIER = 2
 #: How often an index is tried again that cannot be opened.
