@@ -122,10 +122,11 @@ def _table(cells: _Cells, edges: list[float], *, from_right: bool) -> Table | No
         title = _text(rows.pop(0)[0]).replace("\n", " ")
     if len(rows) < 2:
         return None
-    texts = [tuple(map(_text, row[:1] if _is_one(row) else row[::-1] if from_right else row)) for row in rows]
+    texts = [tuple(map(_text, row[::-1] if from_right else row)) for row in rows]
     depth = _header(rows)
     names = tuple(" ".join(dict.fromkeys(filter(None, column))) for column in zip(*texts[:depth], strict=True))
-    return named([names, *texts[depth:]], distinct=True)._replace(title=title, edges=tuple(edges))
+    body = [text[:1] if _is_one(row) else text for row, text in zip(rows[depth:], texts[depth:], strict=True)]
+    return named([names, *body], distinct=True)._replace(title=title, edges=tuple(edges))
 
 
 def _header(rows: _Cells) -> int:

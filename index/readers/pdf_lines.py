@@ -5,10 +5,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from index.languages.scripts import FROM_RIGHT, LETTERS, WIDE
-from index.readers.pdf_page import Run, raised
+from index.languages.scripts import WIDE
+from index.readers.pdf_page import FROM_RIGHT_LETTER, Run, raised
 
-_FROM_RIGHT = re.compile(f"[{''.join(LETTERS[script] for script in FROM_RIGHT)}]")
 _WIDE = re.compile(f"[{WIDE}]")
 #: A column of prose has lines of this many letters at least; a wide character counts as two.
 _PROSE = 18
@@ -158,4 +157,4 @@ def reads_from_right(runs: Sequence[Run]) -> bool:
     if text.isascii():
         return False
     letters = sum(map(str.isalpha, text))
-    return 2 * len(_FROM_RIGHT.findall(text)) > letters
+    return 2 * len(FROM_RIGHT_LETTER.findall(text)) > letters

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from index.languages.scripts import WIDE
+from index.languages.scripts import FROM_RIGHT, LETTERS, WIDE
 from index.readers.pdf_words import UPRIGHT, Box, Word, words_of_page
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pypdfium2 import PdfPage
 
 _WIDE = re.compile(f"[{WIDE}]")
+FROM_RIGHT_LETTER = re.compile(f"[{''.join(LETTERS[script] for script in FROM_RIGHT)}]")
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MOST_OBJECTS = 5000
 #: Text is recognised in pictures with so many dots in a point: 300 an inch.
@@ -141,10 +142,11 @@ def _runs(words: Iterable[Word], frame: int, across: float, down: float) -> Iter
 class _Growing:
     """A run that may go on. Its size and height are those of most letters: a bullet is no evidence of its line.
 
-    It is of fixed width when only Han and Hangul in it are not, which fonts for code lack.
+    It is of fixed width when only Han and Hangul in it are not, which fonts for code lack. In a line that is read from the left,
+    PDFium has words that are read from the right in the order in which they are drawn: `_turn` is where such words begin.
     """
 
-    __slots__ = ("_bold", "_bottom", "_fixed", "_left", "_plain", "_right", "_size", "_sizes", "_texts", "_top")
+    __slots__ = ("_bold", "_bottom", "_fixed", "_left", "_plain", "_right", "_size", "_sizes", "_texts", "_top", "_turn")
 
     def __init__(self, word: Word, left: float, right: float, top: float, bottom: float) -> None:
         self._texts = [word.text]
@@ -152,6 +154,7 @@ class _Growing:
         self._size, self._sizes = word.size, {word.size: len(word.text)}
         self._bold, self._fixed = len(word.text) * word.bold, len(word.text) * word.fixed
         self._plain = not word.fixed
+        self._turn = 0 if _is_from_right(word.text) else -1
 
     def take(self, word: Word, left: float, right: float, top: float, bottom: float) -> bool:
         """Add a word, unless it is on another line or too far off."""
@@ -161,9 +164,17 @@ class _Growing:
         if gap > size or gap < -0.5 * size or shared < 0.5 * min(self._bottom - self._top, bottom - top):
             return False
         text = raised(text, size, self._bottom, word.size, bottom)
-        if word.before and (gap > 0.5 * size or not _close(self._texts[-1], word, gap / size if size else 1)):
-            self._texts.append(" ")
-        self._texts.append(text)
+        parted = word.before and (gap > 0.5 * size or not _close(self._texts[-1], word, gap / size if size else 1))
+        space = [" "] if parted else []
+        if not _is_from_right(text):
+            self._turn = -1
+        elif self._turn < 0 or left < self._right - 0.5 * size:
+            self._turn = len(self._texts) + len(space)
+        at = self._turn
+        if 0 <= at < len(self._texts):
+            self._texts[at:at] = [text, *space]
+        else:
+            self._texts += [*space, text]
         self._left = min(self._left, left)
         self._right = max(self._right, right)
         self._bold += len(text) * word.bold
@@ -181,6 +192,10 @@ class _Growing:
         bold, fixed = 2 * self._bold > letters, not self._plain and 2 * self._fixed > letters
         position = self._left, self._right, self._top, self._bottom
         return Run("".join(self._texts), *position, self._size, bold, fixed)
+
+
+def _is_from_right(text: str) -> bool:
+    return not text.isascii() and FROM_RIGHT_LETTER.search(text) is not None
 
 
 def _close(before: str, word: Word, gap: float) -> bool:

@@ -115,7 +115,7 @@ def _together(
 
 
 def _text(handle: object) -> str:
-    """One character for each of PDFium's."""
+    """One character for each of PDFium's, which has two for a character beyond U+FFFF: `_visible` joins them."""
     from pypdfium2 import raw
 
     count = raw.FPDFText_CountChars(handle)
@@ -125,7 +125,7 @@ def _text(handle: object) -> str:
         if len(whole) == count:
             return whole
     codes = (raw.FPDFText_GetUnicode(handle, at) for at in range(count))
-    return "".join(chr(code) if not 0xD800 <= code < 0xE000 else "\ufffd" for code in codes)
+    return "".join(map(chr, codes))
 
 
 def _checked(word: str, start: int) -> Iterator[int]:
@@ -136,7 +136,7 @@ def _checked(word: str, start: int) -> Iterator[int]:
         return
     upright = UPRIGHT.search(word) is not None
     for at in range(1, len(word)):
-        if upright or (word[at].isdecimal() and not word[at - 1].isdecimal()):
+        if (upright and not "\udc00" <= word[at] <= "\udfff") or (word[at].isdecimal() and not word[at - 1].isdecimal()):
             yield start + at
 
 
@@ -144,6 +144,7 @@ def _visible(word: str) -> str:
     """The word as it is drawn: ligatures and shapes as letters, a hyphen within it as one."""
     if word.isascii():
         return word
+    word = word.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     word = _HYPHEN.sub(DIVIDED, _SHAPES.sub(_letters, word))
     return word[:-1].replace(DIVIDED, "-") + word[-1:]
 

@@ -232,6 +232,17 @@ def test_merged_cells_repeat_in_rows_and_headers() -> None:
     ]
 
 
+def test_full_row_within_a_header_of_several_rows() -> None:
+    rows = [["Course", "Fee", ""], ["Of the foundry", "", ""], ["", "summer", "winter"], ["Casting", "410", "390"]]
+    spans = [((1, 0), (2, 0)), ((0, 1), (2, 1)), ((0, 2), (0, 2))]
+    style = [GRID, *(("SPAN", *span) for span in spans)]
+    assert blocks(laid_out([Table(rows, colWidths=[120, 70, 60], style=style)])) == [
+        ("table_header", "Course Of the foundry | Fee Of the foundry | Fee Of the foundry"),
+        ("table_row", "Fee Of the foundry: summer | Fee Of the foundry: winter"),
+        ("table_row", "Course Of the foundry: Casting | Fee Of the foundry: 410 | Fee Of the foundry: 390"),
+    ]
+
+
 @pytest.mark.parametrize("repeated", [0, 1])
 def test_a_table_goes_on_over_pages(repeated: int) -> None:
     rows = [["Course", "Hall"], *([f"Course {number} of many", f"Hall {number}"] for number in range(60))]
@@ -327,6 +338,24 @@ def test_arabic_is_read_from_right_in_plain_letters(boxes: str) -> None:
     assert drawn(lambda canvas: lines(canvas, [SHAPES] * 3, font=boxes)).text.split() == ARABIC.split() * 3
 
 
+def test_arabic_cell_in_an_english_line(boxes: str) -> None:
+    def page(canvas: Canvas) -> None:
+        lines(canvas, ["Heat stroke is treated in the shade"] * 3)
+        lines(canvas, [SHAPES] * 3, x=260, font=boxes)
+
+    assert drawn(page).text.count(ARABIC) == 3
+
+
+def test_letters_beyond_the_first_plane(boxes: str) -> None:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pageCompression=0)
+    lines(canvas, ["\u8aad\U0001f4de\u8aad"], font=boxes)
+    canvas.save()
+    # reportlab writes five digits, which PDF does not know.
+    data = buffer.getvalue().replace(b"<1F4DE>", b"<D83DDCDE>")
+    assert "\u8aad\U0001f4de\u8aad" in read(Source(data, "a.pdf", "a", ".pdf")).text
+
+
 def test_arabic_columns_begin_at_the_right(boxes: str) -> None:
     def page(canvas: Canvas) -> None:
         lines(canvas, [f"{SHAPES} " * 3] * 6, font=boxes)
@@ -351,6 +380,7 @@ def boxes(tmp_path_factory: pytest.TempPathFactory) -> str:
         *range(0xFE80, 0xFEFD),
         *range(0x4E00, 0x9FA6),
         *range(0xAC00, 0xD7A4),
+        0x1F4DE,
     ]
     names = [".notdef", *(f"uni{code:04X}" for code in codes)]
     pen = TTGlyphPen(None)
