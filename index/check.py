@@ -96,12 +96,12 @@ def advice(manifest: Manifest) -> str:
     if manifest.coverage < _REFIT_COVERAGE:
         return (
             f"the vectors know {manifest.coverage:.0%} of what was added last: a new fit pays"
-            " ('groundwire index build PATH --out DIR --refit')"
+            " ('groundwire index build PATH --index DIR --refit')"
         )
     if manifest.folded_in > _REFIT_SHARE * manifest.fitted_on:
         return (
             f"{manifest.folded_in} passages were folded into a fit on {manifest.fitted_on}: a new fit pays"
-            " ('groundwire index build PATH --out DIR --refit')"
+            " ('groundwire index build PATH --index DIR --refit')"
         )
     return ""
 

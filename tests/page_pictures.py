@@ -1,6 +1,6 @@
 """The pictures of the page in docs/, taken from a new stack over the demo documents, before any question.
 
-uv run groundwire index build runtime/demo/documents --out demo.index
+uv run groundwire index build runtime/demo/documents --index demo.index
 uv run groundwire up --index demo.index --port 8080
 uv run python -m tests.page_pictures http://127.0.0.1:8080      # writes them
 """

@@ -25,7 +25,7 @@ def test_documented_plugin_reads_its_format(tmp_path: Path) -> None:
     cue = "WEBVTT\n\n1\n00:01.000 --> 00:04.000\nThe <i>aurora</i> appears near the poles.\n"
     (tmp_path / "videos" / "sky.vtt").write_text(cue, encoding="utf-8")
     groundwire = (sys.executable, "-m", "runtime")
-    run(*groundwire, "index", "build", "videos", "--out", "videos.index", cwd=tmp_path, site=tmp_path / "site")
+    run(*groundwire, "index", "build", "videos", "--index", "videos.index", cwd=tmp_path, site=tmp_path / "site")
     hits = run(*groundwire, "search", "--index", "videos.index", "aurora", cwd=tmp_path, site=tmp_path / "site")
     assert "The aurora appears near the poles." in hits
     assert "-->" not in hits

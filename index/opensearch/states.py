@@ -162,7 +162,7 @@ def _document(client: Client, index: str, name: str, **params: str | float) -> d
 
 def no_index(client: Client) -> IndexProblem:
     where = client.address
-    return IndexProblem(f"no index at {where}; build one with 'groundwire index build PATH --out {where}'")
+    return IndexProblem(f"no index at {where}; build one with 'groundwire index build PATH --index {where}'")
 
 
 def state_document(state: State) -> dict[str, str]:

@@ -99,12 +99,12 @@ class Handle:
 def current(index: Path) -> str:
     """The id of the current snapshot. Raises IndexProblem when there is no index."""
     if not index.is_dir():
-        raise IndexProblem(f"no index at {index}; build one with 'groundwire index build PATH --out {index}'")
+        raise IndexProblem(f"no index at {index}; build one with 'groundwire index build PATH --index {index}'")
     try:
         snapshot = (index / CURRENT).read_text(encoding="ascii").strip()
     except FileNotFoundError:
         raise IndexProblem(
-            f"{index} holds no finished index; build one with 'groundwire index build PATH --out {index}'"
+            f"{index} holds no finished index; build one with 'groundwire index build PATH --index {index}'"
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise IndexProblem(f"{index / 'current'} cannot be read ({error})") from error
@@ -175,7 +175,7 @@ def read_manifest(directory: Path) -> Manifest:
             index = directory.parent.parent
             raise OlderFormat(
                 f"format {result.format} of {index} is of an older version;"
-                f" build it again with 'groundwire index build PATH --out {index}'",
+                f" build it again with 'groundwire index build PATH --index {index}'",
                 result,
             )
         manifest = msgspec.json.decode(raw, type=Manifest)
@@ -200,7 +200,7 @@ def writing(index: Path) -> Iterator[None]:
         (index / "snapshots").mkdir(exist_ok=True)
         lock = (index / "lock").open("ab")
     except OSError as error:
-        raise IndexProblem(f"{index} cannot be written ({error.strerror}); choose another --out") from error
+        raise IndexProblem(f"{index} cannot be written ({error.strerror}); choose another --index") from error
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

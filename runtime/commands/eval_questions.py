@@ -79,7 +79,7 @@ def eval_questions_command(
         count = sum(asked.collection == name for asked in left_out)
         say(
             f"collection {name or '-'}: no index, {count} questions left out; build it with"
-            f" `groundwire index build PATH --out {index / name}`",
+            f" `groundwire index build PATH --index {index / name}`",
             err=True,
         )
     if not places:

@@ -23,7 +23,7 @@ from runtime.commands.embedder_options import embedder, embedder_options
 from runtime.commands.index_bucket import pull_command, push_command
 from runtime.commands.index_show import show_command
 from runtime.commands.index_watch import watch_command
-from runtime.commands.options import INDEX_ADDRESS, INDEX_ANYWHERE, SNAPSHOT, one_line_errors
+from runtime.commands.options import INDEX_ANYWHERE, SNAPSHOT, one_line_errors
 from runtime.commands.progress import bars
 from runtime.commands.source_options import rules_of, source_options
 from runtime.terminal import one_line, say, say_json
@@ -46,9 +46,7 @@ def index_group() -> None:
 
 @index_group.command("build")
 @click.argument("paths", nargs=-1, required=True)
-@click.option(
-    "--out", "directory", type=INDEX_ADDRESS, required=True, help="Folder of the index, or its URL on OpenSearch."
-)
+@INDEX_ANYWHERE
 @source_options
 @embedder_options
 @click.option("--refit", is_flag=True, help="Fit the vectors again on all passages.")

@@ -9,13 +9,13 @@ import click
 
 from index.build.watching import keep_up
 from runtime.commands.embedder_options import embedder, embedder_options
-from runtime.commands.options import INDEX_FOLDER_PLACE, one_line_errors
+from runtime.commands.options import INDEX_FOLDER, one_line_errors
 from runtime.terminal import one_line, say
 
 
 @click.command("watch")
 @click.argument("paths", nargs=-1)
-@click.option("--out", "directory", type=INDEX_FOLDER_PLACE, required=True, help="Folder of the index.")
+@INDEX_FOLDER
 @embedder_options
 @click.option("--end-with-stdin", is_flag=True, hidden=True, help="Exit when standard input closes.")
 def watch_command(

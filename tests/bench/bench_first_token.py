@@ -90,7 +90,7 @@ if __name__ == "__main__":
             "index",
             "build",
             str(arguments.passages),
-            "--out",
+            "--index",
             str(place / "index"),
         ]
         subprocess.run(command, check=True)

@@ -272,7 +272,7 @@ def told(name: str, found: Result, rate: float, within_s: float, alone_p95_s: fl
 
 async def main(arguments: argparse.Namespace, folder: Path) -> None:
     index = folder / "index"
-    build = [sys.executable, "-m", "runtime", "index", "build", str(DEMO / "documents"), "--out", str(index)]
+    build = [sys.executable, "-m", "runtime", "index", "build", str(DEMO / "documents"), "--index", str(index)]
     await (await asyncio.create_subprocess_exec(*build, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)).wait()
     port, model_port = free_port(), free_port()
     inference = InferenceSettings(cache_entries=0)

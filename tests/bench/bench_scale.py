@@ -118,7 +118,7 @@ def one_size(
         said(f"{size}: writing documents")
         scale_corpus.save(questions, scale_corpus.write(documents, size, spoken, planted=queries))
     said(f"{size}: building")
-    built = ran([*command(), "index", "build", str(documents), "--out", str(index)])
+    built = ran([*command(), "index", "build", str(documents), "--index", str(index)])
     manifest = current(index)
     found = {"passages": float(manifest.passages), "build_cpu": 1000 * built.cpu_s / manifest.passages}
     found |= {"build_s": built.wall_s, "build_mb": built.peak_mb}
@@ -154,7 +154,7 @@ def over_opensearch(folder: Path, size: int, url: str) -> dict[str, float]:
     try:
         address = f"{(cluster.url if cluster else url).rstrip('/')}/scale-{size}"
         said(f"{size}: building over OpenSearch")
-        built = ran([*command(), "index", "build", str(folder / "documents"), "--out", address])
+        built = ran([*command(), "index", "build", str(folder / "documents"), "--index", address])
         said(f"{size}: searching over OpenSearch")
         line = [sys.executable, "-m", scale_parts.__name__, "on_opensearch", address, str(folder / "questions.json")]
         found = spoken_by(line)

@@ -49,7 +49,7 @@ async def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("mcp")
     _write(folder / "documents", {"refunds.md": REFUNDS, "opening.md": OPENING})
     process = await asyncio.create_subprocess_exec(
-        *(*COMMAND, "index", "build", str(folder / "documents"), "--out", str(folder / "index")),
+        *(*COMMAND, "index", "build", str(folder / "documents"), "--index", str(folder / "index")),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )

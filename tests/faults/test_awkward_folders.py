@@ -58,7 +58,7 @@ def test_every_command_works_in_an_awkward_folder(
     place: Path, command: list[str], environ: dict[str, str], run: Run
 ) -> None:
     index = str(place / NAME)
-    run("index", "build", "문서", "--out", index)
+    run("index", "build", "문서", "--index", index)
     assert "14일" in run("index", "show", "문서/환불 규정.md")
     run("index", "verify", "--index", index)
     assert "14일" in run("search", QUESTION, "--index", NAME)

@@ -191,7 +191,7 @@ def test_without_a_whole_snapshot_searches_report_it(index: Path, kept: KeptInde
     assert hour(kept) == "six"
 
 
-@pytest.mark.parametrize(("format_", "line"), [(4, "groundwire index build PATH --out"), (99, "update Groundwire")])
+@pytest.mark.parametrize(("format_", "line"), [(4, "groundwire index build PATH --index"), (99, "update Groundwire")])
 def test_index_of_another_version_names_the_remedy(index: Path, kept: KeptIndex, format_: int, line: str) -> None:
     for name in snapshot.names(index):
         path = index / "snapshots" / name / "manifest.json"

@@ -269,7 +269,7 @@ def test_no_command_prints_terminal_controls(place: Path) -> None:
     gate, records = str(next(docs.glob("gate*"))), str(docs / "records.jsonl")
     told, statuses = printed(
         place,
-        ("index", "build", str(docs), "--out", index),
+        ("index", "build", str(docs), "--index", index),
         ("index", "list", "--index", index),
         ("index", "list", "--index", index, "--json"),
         ("index", "verify", "--index", index),

@@ -72,7 +72,7 @@ def test_killed_update_leaves_the_index_whole(tmp_path: Path) -> None:
 
 def building(folder: Path, index: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", _BUILD, "build", str(folder), "--out", str(index)],
+        [sys.executable, "-c", _BUILD, "build", str(folder), "--index", str(index)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

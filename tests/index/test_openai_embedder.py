@@ -62,7 +62,7 @@ def test_question_matches_passages_in_another_language(server: str, tmp_path: Pa
     (folder / "helmets.md").write_text("Every visitor shall wear a helmet in the foundry.")
     (folder / "refunds.md").write_text("A refund is paid within three days of the inspection.")
     runner, flags = CliRunner(), ["--embed-url", server, "--embed-model", "tiny"]
-    built = runner.invoke(index_group, ["build", str(folder), "--out", index, *flags])
+    built = runner.invoke(index_group, ["build", str(folder), "--index", index, *flags])
     assert built.exit_code == 0, built.output
     found = runner.invoke(search_command, ["--index", index, "--json", "-k", "1", *flags, "환불은 언제 받나요?"])
     hit = json.loads(found.output)

@@ -79,12 +79,12 @@ def test_index_commands_from_end_to_end(tmp_path: Path) -> None:
     (folder / "gate.md").write_text("# Gate\n\nThe gate opens at six in the morning.\n")
     (folder / "bad.pdf").write_bytes(b"%PDF-")
     runner = CliRunner()
-    result = runner.invoke(index_group, ["build", str(folder), "--out", index])
+    result = runner.invoke(index_group, ["build", str(folder), "--index", index])
     assert result.exit_code == 1
     assert "1 documents (1 added" in result.output
     assert "skipped bad.pdf: no readable PDF" in result.output
     (folder / "bad.pdf").unlink()
-    result = runner.invoke(index_group, ["build", str(folder), "--out", index, "--json"])
+    result = runner.invoke(index_group, ["build", str(folder), "--index", index, "--json"])
     assert result.exit_code == 0
     assert json.loads(result.output)["unchanged_files"] == 1
     assert runner.invoke(index_group, ["list", "--index", index]).output == "gate.md\t1\tGate\n"

@@ -500,7 +500,7 @@ def test_older_index_format_is_built_again(tree: Path, tmp_path: Path) -> None:
     manifest = index / "snapshots" / old / "manifest.json"
     manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"format": 3}))
     for refused in (lambda: Searcher.open(index), lambda: bring_in(index, ["other"], only=False)):
-        with pytest.raises(IndexProblem, match=r"format 3 .* older version.*index build PATH --out"):
+        with pytest.raises(IndexProblem, match=r"format 3 .* older version.*index build PATH --index"):
             refused()
     report = bring_in(index, ["docs/guide"], only=True)
     assert report.note == "format 3 is of an older version; everything is read again"

@@ -18,7 +18,7 @@ def test_index_commands_take_a_url(cluster: Cluster, tmp_path: Path) -> None:
     url = f"{cluster.url}/{place(cluster, 'by-command').name}"
     (tmp_path / "one.md").write_text("# One\n\nThe tide clock stands in the harbour office.\n")
     (tmp_path / "two.md").write_text("# Two\n\nThe barometer hangs beside the door of the chart room.\n")
-    built = run("build", tmp_path, "--out", url)
+    built = run("build", tmp_path, "--index", url)
     assert built.exit_code == 0, built.output
     (tmp_path / "three.md").write_text("# Three\n\nThe sextant lies in its box.\n")
     (tmp_path / "access.toml").write_text('[groups]\n"three.md" = ["officers"]\n')
@@ -37,7 +37,7 @@ def test_index_commands_take_a_url(cluster: Cluster, tmp_path: Path) -> None:
 
 
 def test_invalid_address_is_one_line(tmp_path: Path) -> None:
-    refused = run("build", tmp_path, "--out", "https://me:secret@search.example.org:9200")
+    refused = run("build", tmp_path, "--index", "https://me:secret@search.example.org:9200")
     assert refused.exit_code == 2
     assert "index.user" in refused.output
     assert "secret" not in refused.output.splitlines()[-1]

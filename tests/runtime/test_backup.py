@@ -84,7 +84,7 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Place:
     place.config.write_text(
         f'profiles = "{place.state.parent / "profiles"}"\n[answers]\nvoice = "helpful"\n', encoding="utf-8"
     )
-    built = place.run("index", "build", DOCUMENTS, "--out", place.index)
+    built = place.run("index", "build", DOCUMENTS, "--index", place.index)
     assert built.returncode == 0, built.stderr
     assert place.run("keys", "add", "me").returncode == 0
     return place

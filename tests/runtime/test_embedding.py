@@ -32,7 +32,7 @@ async def test_mlx_model_embeds_passages_and_queries(tmp_path: Path) -> None:
     )
     index = tmp_path / "index"
     environ = {"GROUNDWIRE_INDEX_EMBEDDER": "mlx", "GROUNDWIRE_INDEX_EMBED_MODEL": str(model)}
-    done = await asyncio.to_thread(groundwire, environ, "index", "build", str(documents), "--out", str(index))
+    done = await asyncio.to_thread(groundwire, environ, "index", "build", str(documents), "--index", str(index))
     assert done.returncode == 0, done.stderr
     found = await asyncio.to_thread(
         groundwire, environ, "search", "--index", str(index), "--json", "Refunds are paid within 14 days."

@@ -89,32 +89,32 @@ def test_options_of_a_folder_are_remembered(tmp_path: Path) -> None:
         return {entry["source_id"]: entry["url"] for entry in map(json.loads, lines)}
 
     options = ("--exclude", "drafts/", "--include", "*.md", "--base-url", "https://example.org/docs")
-    assert run("build", docs, "--out", index, *options).exit_code == 0
+    assert run("build", docs, "--index", index, *options).exit_code == 0
     assert listed() == {"gate.md": "https://example.org/docs/gate"}
     (docs / "drafts" / "more.md").write_text("More of it.")
     assert run("add", docs, "--index", index).exit_code == 0
     assert listed() == {"gate.md": "https://example.org/docs/gate"}
-    run("build", docs, "--out", index, "--exclude", "", "--include", "", "--base-url", "")
+    run("build", docs, "--index", index, "--exclude", "", "--include", "", "--base-url", "")
     assert listed() == {"gate.md": "", "notes.txt": "", "drafts/pumps.md": "", "drafts/more.md": ""}
 
 
 def test_a_wrong_option_is_one_line(tmp_path: Path, page: Path) -> None:
-    done = run("build", page, "--out", tmp_path / "index", "--base-url", "example.org")
+    done = run("build", page, "--index", tmp_path / "index", "--base-url", "example.org")
     assert (done.exit_code, "write the whole address" in done.output) == (2, True)
-    done = run("build", page, "--out", tmp_path / "index", "--exclude", "!")
+    done = run("build", page, "--index", tmp_path / "index", "--exclude", "!")
     assert (done.exit_code, "rules are written as in a .gitignore" in done.output) == (1, True)
 
 
 def test_older_index_names_the_command_to_run(tmp_path: Path, page: Path) -> None:
     index = tmp_path / "index"
-    run("build", page, "--out", index)
+    run("build", page, "--index", index)
     manifest = index / "snapshots" / snapshot.current(index) / "manifest.json"
     manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"format": 2}))
-    remedy = f"groundwire index build PATH --out {index}"
-    for command in (("list", "--index"), ("stats", "--index"), ("watch", "--out"), ("add", page, "--index")):
+    remedy = f"groundwire index build PATH --index {index}"
+    for command in (("list", "--index"), ("stats", "--index"), ("watch", "--index"), ("add", page, "--index")):
         done = run(*command, index)
         assert (done.exit_code, remedy in done.output) == (1, True)
-    done = run("build", page, "--out", index)
+    done = run("build", page, "--index", index)
     assert (done.exit_code, "format 2 is of an older version; everything is read again" in done.output) == (0, True)
 
 
@@ -124,7 +124,7 @@ def test_commands_show_the_groups(tmp_path: Path) -> None:
     (docs / "gate.md").write_text("# Gate\n\nThe gate opens at six.\n")
     (docs / "pay" / "raise.md").write_text("---\ngroups: [hr, board]\n---\nThe gate keeper's raise is four percent.\n")
     (docs / "access.toml").write_text('[groups]\n"pay/" = ["hr", "finance"]\n"payy/" = "hr"\n')
-    built = run("build", docs, "--out", index)
+    built = run("build", docs, "--index", index)
     assert "documents by group: (everybody) 1, hr 1" in built.output
     assert '"payy/" matches no document' in built.stderr
     assert "pay/raise.md\t1\traise\thr\n" in run("list", "--index", index).output
@@ -147,7 +147,7 @@ def test_commands_show_the_groups(tmp_path: Path) -> None:
     assert found("") == found("board") == ["gate.md"]
 
     (docs / "access.toml").write_text("[groups]\n")
-    refused = run("build", docs, "--out", index)
+    refused = run("build", docs, "--index", index)
     assert refused.exit_code == 1
     assert refused.stderr.strip().splitlines() == [
         f"Error: {docs / 'access.toml'}: groups: names no rule; delete the file if everybody may see everything;"

@@ -26,7 +26,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("index", "watch", ".", "--out", URL),
+        ("index", "watch", ".", "--index", URL),
         ("restore", ".", "--index", URL),
         ("eval", "answers", "--questions", QUESTIONS, "--passages", QUESTIONS, "--index", URL),
         ("eval", "retrieval", QUESTIONS, "--index", URL),

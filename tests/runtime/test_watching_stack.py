@@ -70,7 +70,7 @@ def test_interrupted_watch_ends_cleanly(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "gate.md").write_text("The gate opens at six.")
     watch = subprocess.Popen(
-        [sys.executable, "-m", "runtime", "index", "watch", str(tmp_path / "docs"), "--out", str(tmp_path / "index")],
+        [sys.executable, "-m", "runtime", "index", "watch", str(tmp_path / "docs"), "--index", str(tmp_path / "index")],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
