@@ -12,40 +12,57 @@ import sys
 
 import click
 
-from runtime.commands.optional import Command
+from runtime.commands.optional import DEBUGGING, INTEGRATIONS, OPERATIONS, START, Command
 
 #: The commands of the core; plug-ins add theirs.
 COMMANDS = {
     "demo": Command(
-        "runtime.commands.demo", "demo_command", "Ask three questions in three languages over the demo documents."
+        "runtime.commands.demo",
+        "demo_command",
+        "Ask three questions in three languages over the demo documents.",
+        START,
     ),
-    "ask": Command("runtime.commands.ask", "ask_command", "Ask one question and stream the checked answer."),
-    "up": Command("runtime.commands.up", "up_command", "Run the whole stack and serve it over HTTP."),
-    "keys": Command("runtime.commands.keys", "keys_group", "Make, list and revoke the keys of the HTTP side."),
-    "index": Command("runtime.commands.index", "index_group", "Build, change and inspect an index."),
-    "search": Command("runtime.commands.search", "search_command", "Search an index without asking a question."),
+    "index": Command("runtime.commands.index", "index_group", "Build, change and inspect an index.", START),
+    "ask": Command("runtime.commands.ask", "ask_command", "Ask one question and stream the checked answer.", START),
+    "up": Command("runtime.commands.up", "up_command", "Run the whole stack and serve it over HTTP.", START),
+    "doctor": Command(
+        "runtime.commands.doctor", "doctor_command", "Check this machine and say how to get what is missing.", START
+    ),
+    "search": Command("runtime.commands.search", "search_command", "Search an index without asking a question.", START),
+    "profiles": Command("runtime.commands.profiles", "profiles_group", "List, show and check profiles.", INTEGRATIONS),
+    "gate": Command(
+        "runtime.commands.gate",
+        "gate_command",
+        "Check answers against their evidence, one JSON object per line.",
+        INTEGRATIONS,
+    ),
+    "trace": Command("runtime.commands.trace", "trace_group", "List, show and export recorded runs.", DEBUGGING),
     "replay": Command(
         "runtime.commands.replay",
         "replay_command",
         "Replay a recorded run through today's code, or fork it at a stage.",
+        DEBUGGING,
     ),
-    "trace": Command("runtime.commands.trace", "trace_group", "List, show and export recorded runs."),
-    "diff": Command("runtime.commands.diff", "diff_command", "Show where two runs differ."),
-    "play": Command("runtime.commands.play", "play_command", "Play back what a run showed its client."),
-    "gate": Command(
-        "runtime.commands.gate", "gate_command", "Check answers against their evidence, one JSON object per line."
+    "diff": Command("runtime.commands.diff", "diff_command", "Show where two runs differ.", DEBUGGING),
+    "play": Command("runtime.commands.play", "play_command", "Play back what a run showed its client.", DEBUGGING),
+    "graph": Command(
+        "runtime.commands.graph", "graph_command", "Print the pipeline as a Mermaid flowchart.", DEBUGGING
     ),
-    "profiles": Command("runtime.commands.profiles", "profiles_group", "List, show and check profiles."),
-    "top": Command("runtime.commands.top", "top_command", "Watch the inference devices live."),
-    "graph": Command("runtime.commands.graph", "graph_command", "Print the pipeline as a Mermaid flowchart."),
-    "doctor": Command(
-        "runtime.commands.doctor", "doctor_command", "Check this machine and say how to get what is missing."
+    "keys": Command(
+        "runtime.commands.keys", "keys_group", "Make, list and revoke the keys of the HTTP side.", OPERATIONS
     ),
+    "top": Command("runtime.commands.top", "top_command", "Watch the inference devices live.", OPERATIONS),
     "nats": Command(
-        "runtime.commands.nats", "nats_group", "Print how to connect to NATS, and the users of a server of your own."
+        "runtime.commands.nats",
+        "nats_group",
+        "Print how to connect to NATS, and the users of a server of your own.",
+        OPERATIONS,
     ),
     "serve": Command(
-        "runtime.commands.serve", "serve_command", "Run one process of the stack (used by Procfile and `up`)."
+        "runtime.commands.serve",
+        "serve_command",
+        "Run one process of the stack (used by Procfile and `up`).",
+        OPERATIONS,
     ),
 }
 
@@ -71,8 +88,12 @@ class Lazy(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, row.line) for name, row in commands().items()])
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for name, row in commands().items():
+            groups.setdefault(row.group, []).append((name, row.line))
+        for heading, rows in groups.items():
+            with formatter.section(heading):
+                formatter.write_dl(rows)
 
 
 def commands() -> dict[str, Command]:

@@ -5,6 +5,7 @@ carriage return or a backspace prints over earlier text, a bidirectional control
 read. All of that is taken out; what letters and emoji of any script are made of stays.
 """
 
+import os
 import re
 import sys
 import unicodedata
@@ -40,6 +41,11 @@ class Bold:
     """A text to print in bold."""
 
     text: str
+
+
+def program() -> str:
+    """The command as a person repeats it; `uv run` sets the variable."""
+    return "uv run groundwire" if "UV_RUN_RECURSION_DEPTH" in os.environ else "groundwire"
 
 
 def fit(text: str) -> str:

@@ -175,7 +175,7 @@ def take_out(at: Path | Index, source_ids: Iterable[str], progress: Tell = no_pr
 def _publish(
     index: Index, build: Build, work: Intake, finder: Finder, began: float, *, refit: bool = False
 ) -> UpdateResult:
-    work.report.left_out = finder.left_out + work.left_out
+    work.report.left_out = dict((finder.left_out + work.left_out).most_common())
     manifest = build.publish(refit=refit)
     discard(index.folder)
     report = finish(work.report, build, manifest, began)

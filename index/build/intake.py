@@ -4,6 +4,7 @@ import hashlib
 import io
 import os
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -54,7 +55,7 @@ class Intake:
         self.exactly = exactly
         self.seen: dict[str, str] = {}  # source id -> origin
         self.looked_at: set[str] = set()  # origins
-        self.left_out = 0
+        self.left_out: Counter[str] = Counter()
         self._build = build
         self._pool = pool
         self._progress = progress
@@ -85,7 +86,7 @@ class Intake:
         self._progress("read", len(files), len(files))
 
     def _do(self, work: Iterable[Work]) -> None:
-        for step, outcomes in self._pool.read(work, self._kept):
+        for step, outcomes in self._pool.read(work, self._kept, self._progress):
             step(outcomes)
 
     def _work(self, files: list[FileToRead]) -> Iterator[Work]:
@@ -169,8 +170,8 @@ class Intake:
             for member in archives.members(found.path):
                 inside = f"{found.inside}/{member.name}"
                 name = found.root.id_of(inside)
-                if not member.name or rules.leaves_out_wherever(inside):
-                    self.left_out += 1
+                if why := rules.leaves_out_wherever(inside) if member.name else "members without a name":
+                    self.left_out[why] += 1
                     continue
                 problem = member.problem or _unfit(member)
                 if problem is not None:

@@ -8,7 +8,7 @@ from watchfiles import Change, watch
 
 from index.build.ingest import FolderVanished, UpdateResult, bring_in, follow
 from index.documents.access import is_access_file
-from index.documents.ignoring import IGNORE_FILE, Ignoring
+from index.documents.ignoring import IGNORE_FILES, Ignoring
 from index.embedders.embedder import Embedder
 from index.errors import IndexProblem
 from index.java import jvm
@@ -99,7 +99,7 @@ def _changes(
         root = max((root for root in roots if root.holds(path)), key=lambda root: len(root.folder), default=None)
         if root is None or own.holds(path):
             return False
-        if path.endswith(f"/{IGNORE_FILE}"):
+        if Path(path).name in IGNORE_FILES:
             rules.clear()
             return True
         if is_access_file(Path(path).name):

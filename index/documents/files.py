@@ -3,6 +3,7 @@
 import glob
 import os
 import stat
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -51,7 +52,7 @@ class Finder:
         self._index = os.path.realpath(index) if index else None
         self._roots = {root.folder: root for root in plan.roots}
         self.rules = {root.folder: Ignoring(root) for root in plan.roots}
-        self.left_out = 0  #: files and folders that rules leave out
+        self.left_out: Counter[str] = Counter()  #: by reason, the files and folders that rules leave out
 
     def find(self) -> Iterator[FileToRead]:
         given: set[Path] = set()
@@ -78,10 +79,10 @@ class Finder:
         inside = path.relative_to(root.folder).as_posix()
         if is_access_file(path.name):
             _check_name(path)
-        elif not self.rules[root.folder].leaves_out_wherever(inside, named=not by_glob):
+        elif not (why := self.rules[root.folder].leaves_out_wherever(inside, named=not by_glob)):
             yield _look(path, root, inside, named=not by_glob)
         elif by_glob:
-            self.left_out += 1
+            self.left_out[why] += 1
         else:
             yield FileToRead(path, root, inside, Unreadable("left out by the rules for its folder", failed=False))
 
@@ -108,8 +109,8 @@ class Finder:
                 path = Path(folder, name)
                 if str(path) == self._index:
                     continue
-                if rules.leaves_out(base + name, folder=True):
-                    self.left_out += 1
+                if why := rules.leaves_out(base + name, folder=True):
+                    self.left_out[why] += 1
                 elif path.is_symlink():
                     reason = "a link to a folder; links are not followed"
                     yield FileToRead(path, owner, base + name, Unreadable(reason, failed=False))
@@ -120,8 +121,8 @@ class Finder:
             for name in sorted(files):
                 if is_access_file(name):
                     _check_name(Path(folder, name))
-                elif rules.leaves_out(base + name):
-                    self.left_out += 1
+                elif why := rules.leaves_out(base + name):
+                    self.left_out[why] += 1
                 else:
                     yield _look(Path(folder, name), owner, base + name)
             yield from shut

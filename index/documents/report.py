@@ -26,10 +26,10 @@ class Skip(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Report(msgspec.Struct, kw_only=True):
-    """`skipped` holds the first 1,000; `skipped_count` counts all. `megabytes` is the amount read, in 10^6 bytes.
+    """`skipped` holds the first 1,000; `reasons` counts all. `megabytes` is the amount read, in 10^6 bytes.
 
-    `left_out` counts files and folders that rules leave out. `note` is a line for the person, beyond the figures. `groups` counts
-    the documents that each group sees; `access` are lines on documents without readers, and on useless rules of access.toml.
+    `left_out` counts files and folders that rules leave out, by rule. `note` is a line for the person, beyond the figures. `groups`
+    counts the documents that each group sees; `access` are lines on documents without readers, and on useless rules of access.toml.
     """
 
     snapshot: str = ""
@@ -40,12 +40,13 @@ class Report(msgspec.Struct, kw_only=True):
     changed: int = 0
     moved: int = 0
     removed: int = 0
-    left_out: int = 0
+    left_out: dict[str, int] = {}
     passages: int = 0
     languages: dict[str, int] = {}
     megabytes: float = 0.0
     seconds: float = 0.0
     skipped: list[Skip] = []
+    reasons: dict[str, int] = {}
     skipped_count: int = 0
     failed_count: int = 0
     note: str = ""
@@ -57,6 +58,7 @@ class Report(msgspec.Struct, kw_only=True):
 
     def add(self, skip: Skip) -> None:
         self.skipped_count += 1
+        self.reasons[skip.reason] = self.reasons.get(skip.reason, 0) + 1
         self.failed_count += skip.failed
         if len(self.skipped) < _MAX_LISTED:
             self.skipped.append(skip)

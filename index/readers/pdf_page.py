@@ -146,7 +146,19 @@ class _Growing:
     PDFium has words that are read from the right in the order in which they are drawn: `_turn` is where such words begin.
     """
 
-    __slots__ = ("_bold", "_bottom", "_fixed", "_left", "_plain", "_right", "_size", "_sizes", "_texts", "_top", "_turn")
+    __slots__ = (
+        "_bold",
+        "_bottom",
+        "_fixed",
+        "_left",
+        "_plain",
+        "_right",
+        "_size",
+        "_sizes",
+        "_texts",
+        "_top",
+        "_turn",
+    )
 
     def __init__(self, word: Word, left: float, right: float, top: float, bottom: float) -> None:
         self._texts = [word.text]

@@ -136,7 +136,9 @@ def _checked(word: str, start: int) -> Iterator[int]:
         return
     upright = UPRIGHT.search(word) is not None
     for at in range(1, len(word)):
-        if (upright and not "\udc00" <= word[at] <= "\udfff") or (word[at].isdecimal() and not word[at - 1].isdecimal()):
+        if (upright and not "\udc00" <= word[at] <= "\udfff") or (
+            word[at].isdecimal() and not word[at - 1].isdecimal()
+        ):
             yield start + at
 
 

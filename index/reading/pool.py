@@ -18,6 +18,7 @@ from typing import Self
 
 import msgspec
 
+from index.build_job import Tell, no_progress
 from index.child import OUT_OF_MEMORY, Child
 from index.errors import IndexProblem
 from index.reading.job import Limits, Outcome, Task
@@ -32,6 +33,8 @@ _WORTH_A_PROCESS, _SLOW_S = 8, 0.5
 #: So many tasks for each process are taken on before the first of them is handed out.
 _WINDOW = 32
 _TICK_S = 0.5
+#: A document that takes longer than this is named in the progress, after READING.
+_NAMED_S, READING = 3.0, "reading "
 _decoder = msgspec.msgpack.Decoder(list[Outcome])
 
 
@@ -59,11 +62,12 @@ class Pool:
         self._selector.close()
 
     def read[Key](
-        self, wanted: Iterable[tuple[Key, Task | None]], kept: Readings | None = None
+        self, wanted: Iterable[tuple[Key, Task | None]], kept: Readings | None = None, tell: Tell = no_progress
     ) -> Iterator[tuple[Key, list[Outcome]]]:
         """What became of each, in the order of `wanted`; what has no task comes back in its place, without an outcome.
 
-        Files in `kept` are not read again, and new outcomes are added to it. Raises IndexProblem when no process can be started.
+        Files in `kept` are not read again, and new outcomes are added to it. `tell` gets the name of a document that
+        takes long. Raises IndexProblem when no process can be started.
         """
         source = iter(wanted)
         taken: deque[tuple[Key, _Slot]] = deque()
@@ -80,7 +84,7 @@ class Pool:
                 key, slot = taken.popleft()
                 yield key, slot.outcomes()
             else:
-                self._listen(kept)
+                self._listen(kept, tell)
 
     def _give(self) -> None:
         """Hand out what waits, and start another process where that pays."""
@@ -98,7 +102,7 @@ class Pool:
         busy_s = time.monotonic() - min((worker.began for worker in self._workers), default=0.0)
         return len(self._waiting) >= _WORTH_A_PROCESS or busy_s > _SLOW_S
 
-    def _listen(self, kept: Readings | None) -> None:
+    def _listen(self, kept: Readings | None, tell: Tell) -> None:
         """Wait for replies for a moment, and end children that are over their limits."""
         readable = {key.data for key, _ in self._selector.select(_TICK_S)}
         for worker in list(self._workers):
@@ -108,7 +112,10 @@ class Pool:
                 else:
                     worker.finish(replies, kept)
             elif worker.pending and worker.is_ready:
-                if time.monotonic() - worker.began > self._limits.seconds:
+                taken_s = time.monotonic() - worker.began
+                if taken_s > _NAMED_S:
+                    tell(f"{READING}{worker.reads}", int(taken_s), int(self._limits.seconds))
+                if taken_s > self._limits.seconds:
                     self._fail(worker, f"took longer than {self._limits.seconds:g} s; split it")
                 elif worker.resident_bytes() > self._limits.memory_bytes:
                     self._fail(worker, _too_large(self._limits))
@@ -176,6 +183,11 @@ class _Worker(Child):
         self.pending: deque[_Slot] = deque()
         self.began = time.monotonic()
         self.is_ready = False
+
+    @property
+    def reads(self) -> str:
+        task = self.pending[0].task
+        return task.source_id if task else ""
 
     def has_room_for(self, slot: _Slot) -> bool:
         if not self.pending:

@@ -96,16 +96,21 @@ class Handle:
         self._lock.close()
 
 
+def remedy(index: Path) -> str:
+    """How to get an index where there is none; a folder of documents gets none inside it."""
+    if index.is_dir() and any(index.iterdir()) and not (index / "snapshots").exists():
+        return f"if these are documents, build one with `groundwire index build {index} --index {index.name}.index`"
+    return f"build one with `groundwire index build PATH --index {index}`"
+
+
 def current(index: Path) -> str:
     """The id of the current snapshot. Raises IndexProblem when there is no index."""
     if not index.is_dir():
-        raise IndexProblem(f"no index at {index}; build one with 'groundwire index build PATH --index {index}'")
+        raise IndexProblem(f"no index at {index}; {remedy(index)}")
     try:
         snapshot = (index / CURRENT).read_text(encoding="ascii").strip()
     except FileNotFoundError:
-        raise IndexProblem(
-            f"{index} holds no finished index; build one with 'groundwire index build PATH --index {index}'"
-        ) from None
+        raise IndexProblem(f"{index} holds no finished index; {remedy(index)}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise IndexProblem(f"{index / 'current'} cannot be read ({error})") from error
     if not _ID.fullmatch(snapshot):

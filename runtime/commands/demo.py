@@ -1,5 +1,6 @@
 """`groundwire demo`: index the bundled documents and ask three questions about them."""
 
+import shlex
 import tomllib
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from runtime.commands.options import one_line_errors, over_index, read_settings
 from runtime.commands.progress import bars
 from runtime.processes.stack import stack_for
 from runtime.processes.state_folder import state_home
+from runtime.terminal import program
 
 HERE = Path(demo.__file__).parent
 
@@ -67,8 +69,9 @@ def demo_command(ctx: click.Context, timings: bool) -> None:
 
     status = run(ask_all())
     if status == 0:
+        place = shlex.quote(str(index))
         console.print(
-            f'\nAsk your own:  groundwire ask --index {index} "…"\nor serve it:   groundwire up --index {index}',
+            f'\nAsk your own:  {program()} ask --index {place} "…"\nor serve it:   {program()} up --index {place}',
             style="dim",
             soft_wrap=True,
         )

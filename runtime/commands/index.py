@@ -1,5 +1,6 @@
 """`groundwire index`: build an index from documents, keep it up to date and inspect it."""
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +27,7 @@ from runtime.commands.index_watch import watch_command
 from runtime.commands.options import INDEX_ANYWHERE, SNAPSHOT, one_line_errors
 from runtime.commands.progress import bars
 from runtime.commands.source_options import rules_of, source_options
-from runtime.terminal import one_line, say, say_json
+from runtime.terminal import one_line, program, say, say_json
 
 if TYPE_CHECKING:
     from index.opensearch.opening import OpenSearchIndex
@@ -39,8 +40,7 @@ def index_group() -> None:
     """Build an index from documents, keep it up to date and inspect it.
 
     \b
-    Exit codes: 0 everything was read; 1 an error, or some files could not be read (they are named, the rest is indexed);
-    2 usage error.
+    Exit codes: 0 done, also where some files could not be read (the report counts them by reason); 1 an error; 2 usage error.
     """
 
 
@@ -72,7 +72,7 @@ def build_command(
     """Build an index of PATHS: folders, files, globs, archives (.zip, .tar, .tar.gz), or '-' for stdin.
 
     A second run reads only changed files and removes missing ones, so the index holds exactly PATHS. A document's id is its path
-    in the folder. Exits 1 when a file could not be read; the rest is still indexed.
+    in the folder. What cannot be read is reported; the rest is still indexed.
     """
     _bring_in(
         directory,
@@ -111,7 +111,7 @@ def add_command(
     stdin_name: str,
     as_json: bool,
 ) -> None:
-    """Add PATHS to an index, or reread them; the rest stays. Exits 1 when a file could not be read."""
+    """Add PATHS to an index, or reread them; the rest stays."""
     _bring_in(
         directory,
         paths,
@@ -243,21 +243,27 @@ def _bring_in(
     stdin_name: str,
     as_json: bool,
 ) -> None:
-    with one_line_errors(), embedder(*server) as vectors, bars() as tell:
-        report = bring_in(
-            directory,
-            list(paths),
-            only=only,
-            rules=rules,
-            refit=refit,
-            embedder=vectors,
-            progress=tell,
-            stdin=sys.stdin.buffer,
-            stdin_name=stdin_name,
-        )
+    try:
+        with one_line_errors(), embedder(*server) as vectors, bars() as tell:
+            report = bring_in(
+                directory,
+                list(paths),
+                only=only,
+                rules=rules,
+                refit=refit,
+                embedder=vectors,
+                progress=tell,
+                stdin=sys.stdin.buffer,
+                stdin_name=stdin_name,
+            )
+    except KeyboardInterrupt:
+        say("what was read so far is kept: the same command goes on from there", err=True)
+        raise
+    _print_report(report, as_json)
     if isinstance(directory, Path):
         class_archive.make_behind(directory)
-    _print_report(report, as_json)
+        if only and not as_json:
+            say(f'now ask: {program()} ask --index {shlex.quote(str(directory))} "…"')
 
 
 def _print_report(report: Report, as_json: bool) -> None:
@@ -271,15 +277,25 @@ def _print_report(report: Report, as_json: bool) -> None:
             f"{report.snapshot}: {report.documents} documents ({report.added} added, {report.changed} changed,"
             f" {report.moved} moved, {report.removed} removed), {report.passages} passages ({languages});"
             f" {report.files} files read, {report.unchanged_files} unchanged, {report.skipped_count} skipped,"
-            f" {report.left_out} left out; {report.megabytes:.1f} MB in {report.seconds:.1f} s"
+            f" {sum(report.left_out.values())} left out; {report.megabytes:.1f} MB in {report.seconds:.1f} s"
         )
+        if report.left_out:
+            say(f"left out: {', '.join(f'{count} {one_line(why)}' for why, count in report.left_out.items())}")
         if report.groups:
             say(f"documents by group: {counts_line(report.groups)}")
         for line in report.access[:_SHOWN_SKIPS]:
             say(one_line(line), err=True)
-        for skip in sorted(report.skipped, key=lambda skip: not skip.failed)[:_SHOWN_SKIPS]:
-            say(one_line(f"skipped {skip.name}: {skip.reason}"), err=True)
-        if report.skipped_count > _SHOWN_SKIPS:
-            say(f"and {report.skipped_count - _SHOWN_SKIPS} more; --json names up to 1,000", err=True)
-    if report.failed_count:
-        sys.exit(1)
+        _print_skipped(report)
+
+
+def _print_skipped(report: Report) -> None:
+    """A line for each reason, with one of its files: first those that could not be read, then by count."""
+    one_of = {skip.reason: skip for skip in reversed(report.skipped)}
+    ranked = sorted(one_of, key=lambda reason: (not one_of[reason].failed, -report.reasons[reason]))
+    for reason in ranked[:_SHOWN_SKIPS]:
+        count, name = report.reasons[reason], one_of[reason].name
+        example = name if count == 1 else f"{count} files, such as {name}"
+        say(one_line(f"skipped {example}: {reason}"), err=True)
+    more = report.skipped_count - sum(report.reasons[reason] for reason in ranked[:_SHOWN_SKIPS])
+    if more:
+        say(f"and {more} more for other reasons; --json names up to 1,000", err=True)

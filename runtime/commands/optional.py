@@ -2,24 +2,36 @@
 
 from typing import NamedTuple
 
+START, INTEGRATIONS, DEBUGGING, OPERATIONS = "Start here", "Integrations", "Debugging", "Operations"
+
 
 class Command(NamedTuple):
-    """`line`: one line of help. `module` holds the click command `attribute`, and is imported when the command runs."""
+    """`line`: one line of help, under the heading `group`. `module` holds the click command `attribute`, and is imported when the
+    command runs.
+    """
 
     module: str
     attribute: str
     line: str
+    group: str = "Extensions"
 
 
 BACKUP = Command(
     "runtime.commands.backup",
     "backup_command",
     "Copy index, journal, keys, profiles and settings, also while it serves.",
+    OPERATIONS,
 )
 EVAL = Command(
-    "runtime.commands.eval", "eval_group", "Measure retrieval, answers, the gate or rewriting on your own set."
+    "runtime.commands.eval",
+    "eval_group",
+    "Measure retrieval, answers, the gate or rewriting on your own set.",
+    DEBUGGING,
 )
 MCP = Command(
-    "runtime.commands.mcp", "mcp_command", "Offer the documents to a desktop client, by the Model Context Protocol."
+    "runtime.commands.mcp",
+    "mcp_command",
+    "Offer the documents to a desktop client, by the Model Context Protocol.",
+    INTEGRATIONS,
 )
-RESTORE = Command("runtime.commands.backup", "restore_command", "Put a backup back.")
+RESTORE = Command("runtime.commands.backup", "restore_command", "Put a backup back.", OPERATIONS)

@@ -191,8 +191,10 @@ def check_index(directory: "Place") -> "Place":
             raise click.UsageError(str(problem)) from None
         return directory
     if not (directory / "current").exists():
+        from index.snapshot.snapshot import remedy
+
         what = "does not exist" if not directory.exists() else "holds no index"
-        raise click.UsageError(f"{directory} {what}; build one with `groundwire index build PATH --out {directory}`")
+        raise click.UsageError(f"{directory} {what}; {remedy(directory)}")
     return directory
 
 

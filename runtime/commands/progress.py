@@ -17,8 +17,9 @@ from rich.progress import (
 )
 
 from index.build_job import Tell
+from index.reading.pool import READING
 from runtime.commands.consoles import plain_console
-from runtime.terminal import say
+from runtime.terminal import one_line, say
 
 _LABELS = {
     "read": "Reading files",
@@ -58,13 +59,18 @@ def bars() -> Iterator[Tell]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=plain_console(stderr=True), transient=True) as progress:
+    # Rich measures the speed over the last 30 s unless otherwise set, and shows no time left where one file takes longer.
+    with Progress(*columns, console=plain_console(stderr=True), transient=True, speed_estimate_period=600) as progress:
         tasks: dict[str, TaskID] = {}
 
         def tell(task: str, done: int, total: int) -> None:
             if task not in tasks:
-                tasks[task] = progress.add_task(_LABELS.get(task, task), total=total)
+                label = f"Seconds of {one_line(task)[-60:]}" if task.startswith(READING) else _LABELS.get(task, task)
+                tasks[task] = progress.add_task(label, total=total)
             progress.update(tasks[task], completed=done, total=total)
+            for other, number in tasks.items():
+                if other.startswith(READING):
+                    progress.update(number, visible=other == task)
 
         yield tell
 
@@ -81,6 +87,10 @@ def lines(say: Callable[[str], None], clock: Callable[[], float] = time.monotoni
         if now - last < _QUIET_S or done <= earlier[-1][1]:
             return
         then, done_then = earlier[0]
+        if task.startswith(READING):
+            say(one_line(f"{task}: {done} s; stopped at {total} s"))
+            last = now
+            return
         left = f", {_rounded((now - then) / (done - done_then) * (total - done))} left" if done < total else ""
         say(_LINES.get(task, f"{task} {{}} of {{}}").format(f"{done:,}", f"{total:,}") + left)
         earlier.append((now, done))

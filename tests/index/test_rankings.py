@@ -79,10 +79,15 @@ def test_index_commands_from_end_to_end(tmp_path: Path) -> None:
     (folder / "gate.md").write_text("# Gate\n\nThe gate opens at six in the morning.\n")
     (folder / "bad.pdf").write_bytes(b"%PDF-")
     runner = CliRunner()
+    for name in ("a.xyz", "b.xyz", "~$c.md"):
+        (folder / name).write_text("?")
     result = runner.invoke(index_group, ["build", str(folder), "--index", index])
-    assert result.exit_code == 1
+    assert result.exit_code == 0
     assert "1 documents (1 added" in result.output
     assert "skipped bad.pdf: no readable PDF" in result.output
+    assert "skipped 2 files, such as a.xyz: unsupported file type .xyz" in result.output
+    assert "left out: 1 hidden or temporary\n" in result.output
+    assert f'groundwire ask --index {index} "…"' in result.output
     (folder / "bad.pdf").unlink()
     result = runner.invoke(index_group, ["build", str(folder), "--index", index, "--json"])
     assert result.exit_code == 0

@@ -280,7 +280,8 @@ def test_unlistable_folder_loses_nothing(tree: Path, tmp_path: Path) -> None:
          {"readme.md", "guide/install.md", "api/README.md"}),
         ({"exclude": ("!README.md",)}, {".groundwireignore": "*.md"}, {name for name in DOCS if "README" in name}),
         ({}, {".groundwireignore": "api/", "api/.groundwireignore": "!README.md"}, DOCS - {"api/README.md"}),
-        ({}, {".gitignore": "*.md"}, DOCS),
+        ({}, {".gitignore": "README.md"}, {"readme.md", "guide/install.md"}),
+        ({}, {".gitignore": "*.md", ".groundwireignore": "!api/*.md"}, {"api/README.md"}),
     ],
 )  # fmt: skip
 def test_rules_leave_files_out(
@@ -316,6 +317,18 @@ def test_temporary_editor_files_are_skipped(tree: Path) -> None:
     assert ids(plan(["docs"], [], anew=True)) == DOCS
     assert ids(plan(["docs"], [], Rules(exclude=("!.hidden",)), anew=True)) == DOCS | {".hidden/e.md"}
     assert ids(plan(["docs/.#a.md"], [], anew=True)) == {".#a.md"}
+
+
+def test_folders_that_programs_fill_are_left_out(tree: Path) -> None:
+    write(tree, "docs/node_modules/a.md", "docs/app/target/b.md", "docs/app/Cargo.toml", "docs/env/pyvenv.cfg", "docs/env/c.md")
+    write(tree, "docs/target/plan.md", "docs/vendor/offers.md")
+    finder = Finder(plan(["docs"], [], anew=True))
+    kept = {file.source_id for file in finder.find() if file.problem is None and file.source_id.endswith(".md")}
+    assert kept == DOCS | {"target/plan.md", "vendor/offers.md"}
+    assert finder.left_out == {"node_modules folders": 1, "target folders": 1, "env folders": 1}
+    write(tree, "docs/.groundwireignore")
+    (tree / "docs/.groundwireignore").write_text("!node_modules/")
+    assert ids(plan(["docs"], [], anew=True)) >= {"node_modules/a.md"}
 
 
 def test_rules_are_remembered_until_replaced(tree: Path, tmp_path: Path) -> None:

@@ -183,6 +183,7 @@ def test_refused_and_declined_exit_with_three(
         (["search", "--index", "{index}", "--tag", "", "hi"], 2, "--tag: expected a string of length >= 1"),
         (["search", "--index", "{index}", "--in-path", "no/**", "hi"], 0, "no document passes the filter (path no/**)"),
         (["search", "--index", "/nowhere", "hi"], 1, "/nowhere"),
+        (["ask", "--index", "/usr/share", "hi"], 2, "`groundwire index build /usr/share --index share.index`"),
         (["index", "build", "/nowhere", "--index", "{index}-new"], 1, "/nowhere"),
         (["up", "--index", "/nowhere"], 2, "build one with"),
         (["nothing"], 2, "No such command 'nothing'"),

@@ -28,6 +28,17 @@ def test_estimate_follows_recent_speed() -> None:
     assert said[-1] == "read 901,900 of 1,000,000 documents, 2 h 44 min left"
 
 
+def test_a_file_that_takes_long_is_named() -> None:
+    said: list[str] = []
+    now = 0.0
+    tell = lines(said.append, lambda: now)
+    for second in range(31):
+        now = float(second)
+        tell("reading Logs/big.log", second, 60)
+    assert said[0] == "reading Logs/big.log: 10 s; stopped at 60 s"
+    assert len(said) == 3
+
+
 def test_short_or_stalled_build_is_silent() -> None:
     said: list[str] = []
     now = 0.0

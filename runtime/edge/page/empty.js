@@ -17,7 +17,7 @@ export async function showEmpty() {
   let held;
   try { held = await read("/v1/examples"); } catch (refused) { return; }
   if (box.hidden || box.children.length > 1) return;
-  const languages = listed(Object.keys(held.languages).map(languageName));
+  const languages = listed(Object.keys(held.languages).filter(code => code !== "und").map(languageName));
   say(make("p", "", box, "soft"), "holds", { n: number(held.documents), languages });
   const mine = document.documentElement.lang;
   const examples = [...held.examples].sort((a, b) => (b.language === mine) - (a.language === mine)).slice(0, MOST);
