@@ -36,7 +36,9 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     LARGEST_K.
 
     Both look only at documents that pass `filter`. `rerank`: by the reranker, if there is one. `topic`: words of the
-    conversation, which count less than the query's. `groups`: see `bus.journal.access`. The executor sets `groups` and `run`.
+    conversation, which count less than the query's. `as_list`: for a list of results, whose
+    number of candidates is fixed, so that a longer list begins with the shorter one. `groups`: see `bus.journal.access`. The
+    executor sets `groups` and `run`.
 
     All searches of a run find what one snapshot holds: the one named, else the one that the run's first search was answered from,
     while that is open; a reply names its own.
@@ -53,6 +55,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     groups: tuple[str, ...] | None = None
     snapshot: str = ""
     run: str = ""
+    as_list: bool = False
 
 
 class SearchReply(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,7 +81,7 @@ type Find = Callable[[SearchRequest], Awaitable[tuple[SearchReply, SearchRecord]
 def record_of(request: SearchRequest, hits: bytes, began: float) -> SearchRecord:
     """The trace's record of a search; `began` is on the monotonic clock."""
     took_s = round(time.monotonic() - began, 6)
-    asked = {name: value for name, value in msgspec.structs.asdict(request).items() if name != "run"}
+    asked = {name: value for name, value in msgspec.structs.asdict(request).items() if name not in ("run", "as_list")}
     return SearchRecord(hits=msgspec.Raw(hits), took_s=took_s, **asked)
 
 
@@ -86,7 +89,8 @@ def answers(record: SearchRecord, request: SearchRequest) -> bool:
     """Whether this record answers that search, for whomever and in whichever snapshot. Old records hold the query alone."""
     if record.k == 0:
         return record.query == request.query
-    names = (field.name for field in msgspec.structs.fields(request) if field.name not in ("groups", "snapshot", "run"))
+    unlike = ("groups", "snapshot", "run", "as_list")
+    names = (field.name for field in msgspec.structs.fields(request) if field.name not in unlike)
     return all(getattr(record, name) == getattr(request, name) for name in names)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import batched
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -16,8 +17,16 @@ from index.text.duplicates import SKETCH_WIDTH, groups
 from index.text.ngrams import encode_all
 
 
-def fused(found: Candidates, asked: CandidateQuery, seen: Visible, k: int, snapshot: str) -> list[Hit]:
-    """The best `k` of both sides. Of the question and its variants that one counts for a passage which it covers best.
+class Fused(NamedTuple):
+    """A candidate with its score of both sides, 0 to 1, and the share of the question that it covers."""
+
+    candidate: Candidate
+    score: float
+    coverage: float
+
+
+def fused(found: Candidates, asked: CandidateQuery, seen: Visible) -> list[Fused]:
+    """The candidates of both sides, best first. A passage counts for the question or the variant of it that it covers best.
 
     The topic counts for the text alone: around it and in phrases it would draw the passage that answered the question before.
     """
@@ -31,10 +40,24 @@ def fused(found: Candidates, asked: CandidateQuery, seen: Visible, k: int, snaps
         found.best_cosine,
     )
     by_key = {one.key: one for one in candidates}
-    ranked = [(by_key[key], score) for key, score in scores]
+    return [Fused(by_key[key], score, covers[key].text) for key, score in scores]
+
+
+def behind(first: Sequence[Fused], more: Sequence[Fused]) -> list[Fused]:
+    """The candidates of `first`, and then those of `more` that are not among them, none with a higher score."""
+    known = {one.candidate.key for one in first}
+    last = min((one.score for one in first), default=1.0)
+    others = (one for one in more if one.candidate.key not in known)
+    return [*first, *(one._replace(score=min(one.score, last)) for one in others)]
+
+
+def of_both_sides(ranked: Sequence[Fused], k: int, snapshot: str) -> list[Hit]:
+    """The best `k`, near-duplicates merged."""
+    coverage = {one.candidate.key: one.coverage for one in ranked}
+    scored = [(one.candidate, one.score) for one in ranked]
     return [
-        msgspec.structs.replace(hit, coverage=covers[one.key].text, cosine=one.cosine)
-        for one, hit in _hits(ranked, k, "fusion", snapshot)
+        msgspec.structs.replace(hit, coverage=coverage[one.key], cosine=one.cosine)
+        for one, hit in _hits(scored, k, "fusion", snapshot)
     ]
 
 

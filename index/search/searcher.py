@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
 from index.backend import Backend, CandidateQuery, Snapshots, Visible
@@ -19,7 +20,7 @@ from index.groups import Groups
 from index.languages.detection import detect
 from index.model import Entry, Hit, Passage
 from index.search.local_backend import LocalSnapshots
-from index.search.ranking import fused, of_one_side, reranked
+from index.search.ranking import behind, fused, of_both_sides, of_one_side, reranked
 from index.snapshot.allowed import REMEMBERED
 from index.snapshot.roots import Root
 from index.surrogates import without_surrogates
@@ -30,6 +31,8 @@ from index.text.question_words import without_question_words
 
 #: A topic is a few words.
 _TOPIC_CHARS = 200
+#: How many candidates of each side a list of results is ranked from, and from how many what follows where that is too few.
+LIST_DEPTH, DEEP = 10, 100
 
 
 class _OpenBackend:
@@ -185,6 +188,7 @@ class Searcher:
         filter: Filter | None = None,
         rerank: bool = True,
         groups: Groups = None,
+        as_list: bool = False,
     ) -> list[Hit]:
         """The best `k` passages, best first; none for a query without a letter or digit.
 
@@ -192,8 +196,11 @@ class Searcher:
         by default the embedder's own. If one of the two is 0, the other search ranks alone, by its own score. Both look
         only at the documents that pass `filter` and that a caller in `groups` sees (None: every document), so neither costs
         hits. With a reranker all candidates are scored and the best `k` by that kept, unless `rerank` is false. `topic`: words
-        of the conversation that the query belongs to, which count TOPIC_SHARE (coverage.py). Raises IndexProblem once closed.
+        of the conversation that the query belongs to, which count TOPIC_SHARE (coverage.py). `as_list`: the number of
+        candidates is fixed, so that a longer list begins with the shorter one. Raises IndexProblem once closed.
         """
+        if as_list:
+            bm25_k = vector_k = LIST_DEPTH
         query, topic = without_surrogates(query), without_surrogates(topic)[:_TOPIC_CHARS]
         if not any(map(str.isalnum, query)):
             return []
@@ -214,13 +221,19 @@ class Searcher:
             )
             result = backend.candidates(request)
             most = bm25_k + vector_k if deep else k
+            rest: list[Hit] = []
             if bm25_k and vector_k:
-                hits = fused(result, request, seen, most, backend.snapshot)
+                ranked = fused(result, request, seen)
+                hits = of_both_sides(ranked, most, backend.snapshot)
+                if as_list and len(hits) < k:
+                    deeper = msgspec.structs.replace(request, bm25_k=DEEP, vector_k=DEEP)
+                    more = behind(ranked, fused(backend.candidates(deeper), deeper, seen))
+                    rest = of_both_sides(more, k, backend.snapshot)[len(hits) :]
             else:
                 hits = of_one_side(result, most, "bm25" if bm25_k else "vector", backend.snapshot)
         if self._reranker is not None and rerank:
-            return reranked(self._reranker, f"{query} {topic}".strip(), hits)[:k]
-        return hits
+            hits = reranked(self._reranker, f"{query} {topic}".strip(), hits)
+        return [*hits, *rest][:k]
 
     def passing(self, filter: Filter, groups: Groups = None) -> int:
         """How many of the documents that a caller in `groups` sees pass. Raises IndexProblem once closed."""

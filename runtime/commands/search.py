@@ -99,8 +99,7 @@ def _print_local(
         settings = read_settings(index=index).index
         reranker = reranking(settings, lambda line: say(line, err=True))
         searcher = Searcher.open(index_of(settings), snapshot, embedder=vectors, reranker=reranker)
-        depth = max(2 * k, 10)
-        hits = searcher.search(query, language=language, k=k, bm25_k=depth, vector_k=depth, filter=only, groups=groups)
+        hits = searcher.search(query, language=language, k=k, filter=only, groups=groups, as_list=True)
         none_passes = only is not None and not searcher.passing(only, groups)
         searcher.close()
         if isinstance(index, Path):

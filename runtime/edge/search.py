@@ -51,10 +51,9 @@ async def searched(edge: Edge, groups: Groups, body: SearchAsked) -> SearchAnswe
             query=body.query,
             language=body.language or "",
             k=body.k,
-            bm25_k=body.k,
-            vector_k=body.k,
             filter=body.filter,
             groups=groups,
+            as_list=True,
         )
     )
     detail = f"no document passes the filter ({words_of(body.filter)})" if body.filter and reply.none_passes else ""

@@ -154,6 +154,7 @@ class Threads:
             filter=request.filter,
             rerank=request.rerank,
             groups=request.groups,
+            as_list=request.as_list,
         )
         return SearchReply(
             passages=tuple(map(passage_of, hits)),

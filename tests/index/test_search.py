@@ -4,8 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from index.build.build import Build
+from index.build.local_sink import LocalSink
 from index.errors import IndexProblem
+from index.model import Document
 from index.search.searcher import Searcher
+from index.snapshot import snapshot
 from tests.index.conftest import DOCUMENTS
 
 TEXTS = {document.source_id: document.text for document in DOCUMENTS}
@@ -85,6 +89,28 @@ def test_one_side_alone_ranks_by_its_score(searcher: Searcher) -> None:
 def test_hits_respect_k_and_threshold(searcher: Searcher) -> None:
     assert len(searcher.search("helmet library books", k=1)) == 1
     assert searcher.search("helmet", bm25_k=0, threshold=0.999) == []
+
+
+def test_longer_list_begins_with_the_shorter(tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    with snapshot.writing(index):
+        build = Build(LocalSink(index))
+        for number in range(60):
+            subject = ("gate ", "lamp ")[number % 2] * (1 + number % 7)
+            other = "severance " if number % 11 == 5 else "severity "
+            text = f"Document {number}: {subject}{other}{'of many words ' * (number % 5)}"
+            build.put(Document(source_id=f"d{number}", title="", text=text, language="en"))
+        build.publish()
+    searcher = Searcher.open(index)
+    try:
+        longest = searcher.search("documents about severance of the gate", k=100, as_list=True)
+        assert len(longest) > 30
+        assert [hit.score for hit in longest] == sorted((hit.score for hit in longest), reverse=True)
+        for k in (1, 3, 5, 10, 20, 40):
+            hits = searcher.search("documents about severance of the gate", k=k, as_list=True)
+            assert [hit.source_id for hit in hits] == [hit.source_id for hit in longest[:k]]
+    finally:
+        searcher.close()
 
 
 def test_topic_decides_ties_and_weighs_less(built: Path) -> None:
