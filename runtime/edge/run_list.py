@@ -6,6 +6,7 @@ questions, so a page may hold few runs, or none, and still have a next one.
 
 import asyncio
 from collections.abc import Callable, Sequence
+from typing import get_args
 
 import msgspec
 from aiohttp import web
@@ -19,7 +20,7 @@ from bus.wire.errors import Unavailable
 from bus.wire.messages import QuestionAsked, RunFinished, message_type
 from bus.wire.subjects import ID_PATTERN, check_id, finished, is_canary, key_of
 from index.masking import mask
-from prompts.vocabulary import Outcome
+from prompts.vocabulary import EventsWanted, Outcome
 from runtime.edge.door import CALLER
 from runtime.edge.problems import Problem
 from runtime.edge.query import check_known, number
@@ -41,6 +42,13 @@ CONVERSATION = parameter(
     "Only the runs of the conversation that this run began.",
     type="string",
     pattern=f"^{ID_PATTERN}$",
+)
+EVENTS = parameter(
+    "events",
+    "query",
+    "Only the runs that were asked for with these events: `all` is how the page asks.",
+    type="string",
+    enum=list(get_args(EventsWanted)),
 )
 
 
@@ -69,19 +77,20 @@ class RunList(msgspec.Struct, frozen=True, kw_only=True):
     {200: Reply("A page of the caller's own runs.", RunList)},
     "read",
     problems=(503,),
-    parameters=(LIMIT, BEFORE, CONVERSATION),
+    parameters=(LIMIT, BEFORE, CONVERSATION, EVENTS),
 )
 async def run_list(request: web.Request) -> web.Response:
     """List your runs, newest first."""
     edge, caller = request.app[EDGE], request[CALLER]
-    check_known(request, "limit", "before", "conversation")
+    check_known(request, "limit", "before", "conversation", "events")
     limit, before = number(request, "limit", 30, least=1, most=MOST), number(request, "before", 0, least=1, most=2**62)
     conversation = check_id(named[0]) if (named := request.query.getall("conversation", [])) else ""
     if len(named) > 1:
         raise Problem(400, "bad_id", "name one conversation")
     try:
         async with asyncio.timeout(edge.timeouts.search_s):
-            runs = await runs_before(edge.runs.journal, before, limit, caller.may_see, conversation)
+            events = request.query.get("events", "")
+            runs = await runs_before(edge.runs.journal, before, limit, caller.may_see, conversation, events)
             masking = {run.profile for run in runs.runs if await edge.profiles.masks(run.profile)}
     except TimeoutError:
         raise Unavailable("the journal does not answer in time; try again later") from None
@@ -90,7 +99,12 @@ async def run_list(request: web.Request) -> web.Response:
 
 
 async def runs_before(
-    journal: Journal, before: int, limit: int, visible: Callable[[Access | None], bool], conversation: str = ""
+    journal: Journal,
+    before: int,
+    limit: int,
+    visible: Callable[[Access | None], bool],
+    conversation: str = "",
+    events: str = "",
 ) -> RunList:
     """At most `limit` runs before this sequence of the journal (0: the end) that `visible` accepts. Raises Unavailable."""
     usage = await journal.usage()
@@ -107,7 +121,7 @@ async def runs_before(
         start = max(first, end - STRETCH + 1, 1)
         questions = await _questions_between(journal, start, end)
         looked += len(questions)
-        runs += await _visible(journal, questions, visible, conversation)
+        runs += await _visible(journal, questions, visible, conversation, events)
         end = start - 1
     more = len(runs) > limit
     runs = runs[:limit]
@@ -129,14 +143,19 @@ async def _questions_between(journal: Journal, start: int, end: int) -> list[Rec
 
 
 async def _visible(
-    journal: Journal, questions: Sequence[Record], visible: Callable[[Access | None], bool], conversation: str
+    journal: Journal,
+    questions: Sequence[Record],
+    visible: Callable[[Access | None], bool],
+    conversation: str,
+    events: str,
 ) -> list[tuple[Record, QuestionAsked]]:
-    """The questions of the caller among the records; of one conversation, if named."""
+    """The questions of the caller among the records; of one conversation, or asked for with some events, if named."""
     wanted = [
         (record, question)
         for record in questions
         if not is_canary(record.key.run_id) and isinstance(question := readable(record), QuestionAsked)
         if not conversation or conversation in (question.conversation, record.key.run_id)
+        if not events or question.events == events
     ]
     access: dict[str, list[Record]] = {}
     for at in range(0, len(wanted), BATCH):

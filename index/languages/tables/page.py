@@ -101,6 +101,10 @@ class Page(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     past_none: Text
     new: Text  # conversation
     more: Text  # of the list
+    rename: Text  # a conversation
+    remove: Text  # from the list
+    remove_note: Text  # the question before that
+    export: Text
     conversation: Text
     follow_up: Text  # in the empty box, once there was an answer
     enter: Text  # which keys ask and start a line

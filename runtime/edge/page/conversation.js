@@ -2,6 +2,7 @@
 
 import { $, again, keep } from "./dom.js";
 import { call, post, read, sentence } from "./api.js";
+import { asMarkdown } from "./copy.js";
 import { closePanel } from "./panel.js";
 import { say } from "./speech.js";
 import { Turn } from "./turn.js";
@@ -89,6 +90,12 @@ function add(question) {
   const turn = new Turn(question, $("turns"));
   turns.push(turn);
   return turn;
+}
+
+/* The whole conversation as Markdown, with its sources or closest passages. */
+export function exported() {
+  const near = turn => new Map(turn.near.map((each, at) => [at, { ...each, n: at + 1, cited_text: each.text }]));
+  return turns.map(turn => asMarkdown(turn.question, turn.text, turn.near ? near(turn) : turn.places)).join("\n");
 }
 
 /* Whether something was asked here already. */

@@ -144,6 +144,7 @@ export class Turn {
     this.box.classList.add("unsure");
     say(this.answerTitle, "no_answer");
     showPassages(this.passages, passages);
+    this.near = passages;
     this.reveal("passages", passages.length > 0);
   }
 

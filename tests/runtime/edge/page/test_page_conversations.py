@@ -14,7 +14,7 @@ from bus.transport.connection import connect
 from bus.wire.messages import Block, CitedPlace, QuestionAsked, RunFinished, Settled
 from bus.wire.subjects import finished
 from index.filters import Filter
-from tests.runtime.edge.conftest import SOURCE, Pipeline
+from tests.runtime.edge.conftest import NEAR, SOURCE, Pipeline
 from tests.runtime.edge.conftest import answer as answer_plainly
 from tests.runtime.edge.page.conftest import answer, ask, done
 
@@ -99,6 +99,35 @@ async def test_conversation_reopens_by_address_and_list(page: Page) -> None:
     await listed.click()
     await expect(page.locator(".turn h2")).to_have_text(["Reopen one", "Reopen two"])
     await page.go_back()
+    await expect(page.locator(".turn")).to_have_count(0)
+
+
+async def test_conversation_is_renamed_exported_and_deleted(page: Page, pipeline: Pipeline) -> None:
+    other = await page.request.post(f"{page.url}v1/runs", data={"question": "Of an integration"})
+    assert other.ok
+    await ask(page, "Keep one")
+    await done(page)
+    await ask(page, "near enough?")
+    await expect(page.locator(".turn")).to_have_count(2)
+    await done(page)
+    listed = page.locator("#past-list a")
+    await expect(listed.filter(has_text="Keep one")).to_have_count(1)
+    await expect(listed.filter(has_text="Of an integration")).to_have_count(0)
+    async with page.expect_download() as file:
+        await page.get_by_role("button", name="Export").click()
+    download = await file.value
+    assert download.suggested_filename == "Keep-one.md"
+    text = (await download.path()).read_text(encoding="utf-8")
+    assert text.startswith("## Keep one\n\nKeep one [1]\n\n1. 환불 규정\n   > 환불 규정\n\n## near enough?")
+    assert NEAR[1].text in text
+    page.once("dialog", lambda asked: asked.accept("Refunds"))
+    await page.get_by_role("button", name="Rename").click()
+    await expect(listed.filter(has_text="Refunds")).to_have_attribute("aria-current", "page")
+    await page.reload()
+    await expect(listed.filter(has_text="Refunds")).to_have_count(1)
+    page.once("dialog", lambda asked: asked.accept())
+    await page.get_by_role("button", name="Delete").click()
+    await expect(listed.filter(has_text="Refunds")).to_have_count(0)
     await expect(page.locator(".turn")).to_have_count(0)
 
 
@@ -192,7 +221,7 @@ async def test_documents_are_filtered_and_asked_alone(page: Page, pipeline: Pipe
     await page.get_by_label("Type").select_option("")
     await page.get_by_label("Folder").select_option("Work")
     await expect(rows).to_have_count(2)
-    await page.get_by_label("Search").fill("[1]")
+    await page.locator("#documents").get_by_label("Search").fill("[1]")
     await expect(rows).to_have_count(1)
     await rows.get_by_role("link", name="Ask only here").click()
     await expect(page.locator("#only-name")).to_have_text("Work/b/plan[1].md")

@@ -97,7 +97,7 @@ def test_every_language_has_every_word_of_the_page() -> None:
     assert spoken["fr"]["name"] == "Français"
     every = "\n".join(SCRIPTS.values())
     said = set(re.findall(r'data-t(?:-label)?="(\w+)"', TEXT))
-    said |= set(re.findall(r'\b(?:word|fact|copies|choice)\("(\w+)"', every))
+    said |= set(re.findall(r'\b(?:word|fact|copies|choice|action)\("(\w+)"', every))
     said |= set(re.findall(rf'\bsay\({_ARGUMENT}, "(\w+)"', every))
     assert said <= spoken["en"].keys(), said - spoken["en"].keys()
     unsaid = {key for key in spoken["en"] if not re.search(rf'["`?: ]{key}["}} ,;).]', every + TEXT)}
