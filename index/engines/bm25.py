@@ -11,6 +11,7 @@ import msgspec
 
 from index.errors import IndexProblem
 from index.java import jvm, lucene_call
+from index.java.analyzers import analyzer_of
 from index.languages import LANGUAGES, of
 from index.model import Passage, indexed_text
 from index.snapshot.allowed import REMEMBERED, Allowed
@@ -24,6 +25,8 @@ _BATCH = 1000
 #: What Lucene gathers in memory before it writes a segment, in megabytes; Java takes two to three times as much.
 _BUFFER_MB = 128
 OTHER_LANGUAGE = 0.7
+#: BM25's parameters, as Anserini has them.
+_K1, _B = 0.9, 0.4
 #: The part of a question that is searched by terms; the longest question has 4,000 characters.
 _QUERY_CHARS = 1200
 #: Most terms that Lucene accepts in a query, by default 1,024: a Han or Hangul character may be several, and the topic has some.
@@ -226,21 +229,12 @@ class _Reader:
 
     def __init__(self, directory: Path, language: str, own: Callable[[Allowed], list[int] | None], json: Any) -> None:
         """`own`: the passages of this language that are allowed, None when all are. `json`: what `_json` makes."""
-        # Anserini's own searcher knows the analyzer and the BM25 parameters for a language.
-        searcher = jvm.java_class("io.anserini.search.SimpleSearcher")(str(directory.absolute()))
-        if language in LANGUAGES:
-            searcher.set_language(of(language).identity.analyzer)
-        else:
-            nothing = jvm.java_class("org.apache.lucene.analysis.CharArraySet").EMPTY_SET
-            plain = jvm.java_class("io.anserini.analysis.DefaultEnglishAnalyzer").newNonStemmingInstance(nothing)
-            searcher.set_analyzer(plain)
-        self.analyzer = searcher.get_analyzer()
+        self.analyzer = analyzer_of(language)
         self._directory = _open_directory(directory)
         self._reader = jvm.java_class("org.apache.lucene.index.DirectoryReader").open(self._directory)
         self.searcher = jvm.java_class("org.apache.lucene.search.IndexSearcher")(self._reader)
-        similarity = searcher.get_similarity()
+        similarity = jvm.java_class("org.apache.lucene.search.similarities.BM25Similarity")(_K1, _B)
         self.searcher.setSimilarity(similarity)
-        searcher.close()
         self.queries = jvm.java_class("io.anserini.search.query.BagOfWordsQueryGenerator")()
         self._json = json
         sort_field = jvm.java_class("org.apache.lucene.search.SortField")

@@ -36,15 +36,16 @@ _ANALYZER, _FOLDER, _ANY_FOLDER, _READER, _ANY_READER, _QUERY, _TOP, _SORT, _FIE
 
 #: By class, the type of each member: a constructor has no name, `*` begins a static member, `...` ends a method of any arguments.
 _MEMBERS = {
-    "Lio/anserini/search/SimpleSearcher;": {
-        "": f"({_TEXT})V",
-        "set_language": f"({_TEXT})V",
-        "set_analyzer": f"({_ANALYZER})V",
-        "get_analyzer": f"(){_ANALYZER}",
-        "get_similarity": f"(){_SIMILARITY}",
-        "search": f"({_TEXT}I)[Lio/anserini/search/ScoredDoc;",  # of a bench
-        "close": "()V",
+    "Lio/anserini/analysis/AnalyzerMap;": {
+        "analyzerMap": "*Ljava/util/Map;",
+        "getLanguageSpecificAnalyzer": f"*({_TEXT}){_ANALYZER}",
     },
+    "Lio/anserini/analysis/DefaultEnglishAnalyzer;": {
+        "newDefaultInstance": "*()Lio/anserini/analysis/DefaultEnglishAnalyzer;",
+        "newNonStemmingInstance": "*(Lorg/apache/lucene/analysis/CharArraySet;)Lio/anserini/analysis/DefaultEnglishAnalyzer;",
+    },
+    "Ljava/util/Map;": {"containsKey": f"({_OBJECT})Z"},
+    "Lorg/apache/lucene/search/similarities/BM25Similarity;": {"": "(FF)V"},
     "Lio/anserini/search/query/BagOfWordsQueryGenerator;": {
         "": "()V",
         "buildQuery": f"({_TEXT}{_ANALYZER}{_TEXT}){_QUERY}",
@@ -70,7 +71,6 @@ _MEMBERS = {
     _ANALYZER: {},
     _QUERY: {},
     _TOP: {},
-    _SIMILARITY: {},
     _JSON: {
         "": "()V",
         "setVisibility": f"({_ROLE}{_SEEN}){_JSON}",

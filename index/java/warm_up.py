@@ -10,6 +10,7 @@ from pathlib import Path
 
 from index.errors import IndexProblem
 from index.java import jvm
+from index.java.analyzers import analyzer_of
 from index.languages import LANGUAGES, of
 
 
@@ -22,17 +23,16 @@ def begin(index: Path, *, brief: bool) -> None:
     except (OSError, UnicodeDecodeError, IndexProblem):
         return
     queries = jvm.java_class("io.anserini.search.query.BagOfWordsQueryGenerator")()
-    analyzer_of = jvm.java_class("io.anserini.analysis.AnalyzerMap").getLanguageSpecificAnalyzer
 
-    def load(analyzer: str) -> None:
+    def load(language: str) -> None:
         """Analyze a word, for which a dictionary is loaded, outside Python's lock."""
         try:
             with contextlib.suppress(jvm.java_error()):
-                queries.buildQuery("contents", analyzer_of(analyzer), "a")
+                queries.buildQuery("contents", analyzer_of(language), "a")
         finally:
             jvm.detach()
 
     for language in LANGUAGES:
         if language in languages:
-            analyzer = of(language).identity.analyzer
-            threading.Thread(target=load, args=(analyzer,), name=f"warm-up-{language}").start()
+            of(language)  # its tables, which are a Struct
+            threading.Thread(target=load, args=(language,), name=f"warm-up-{language}").start()

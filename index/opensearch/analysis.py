@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from index.java import jvm
-from index.languages import LANGUAGES, of
+from index.java.analyzers import analyzer_of
 
 _terms = msgspec.json.Decoder(list[str]).decode
 
@@ -38,15 +38,6 @@ def _java() -> tuple[Any, Any]:
 
 @functools.cache
 def _analyzer(language: str) -> Any:
-    """A passage in no known language is split at white space and punctuation, unstemmed, as in bm25.py."""
+    """As in bm25.py."""
     jvm.start()
-    english = jvm.java_class("io.anserini.analysis.DefaultEnglishAnalyzer")
-    if language not in LANGUAGES:
-        return english.newNonStemmingInstance(jvm.java_class("org.apache.lucene.analysis.CharArraySet").EMPTY_SET)
-    others = jvm.java_class("io.anserini.analysis.AnalyzerMap")
-    name = of(language).identity.analyzer
-    return (
-        others.getLanguageSpecificAnalyzer(name)
-        if others.analyzerMap.containsKey(name)
-        else english.newDefaultInstance()
-    )
+    return analyzer_of(language)
