@@ -4,7 +4,7 @@ A backend holds one snapshot open. It gives the candidates of both sides, terms 
 each; fusion, duplicates and hits (ranking.py) are pure over them. The folder of an index is one body, OpenSearch another.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 import msgspec
@@ -84,10 +84,22 @@ class Candidates(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 
 def chosen[K](
-    asked: CandidateQuery, by_bm25: Sequence[tuple[K, float]], by_vector: Sequence[tuple[K, float]]
+    asked: CandidateQuery,
+    by_bm25: Sequence[tuple[K, float]],
+    by_vector: Sequence[tuple[K, float]],
+    sketch_of: Callable[[K], bytes],
 ) -> list[K]:
-    """What becomes a candidate, each once, of the best `bm25_depth` and `vector_k`; both best first, equal ones by number."""
-    result = dict.fromkeys(key for key, _ in by_bm25[: asked.bm25_k])
+    """What becomes a candidate, each once, of the best `bm25_depth` and `vector_k`; both best first, equal ones by number.
+
+    Copies of a passage, which have the same sketch, count once in `bm25_k`.
+    """
+    result: dict[K, None] = {}
+    sketches: set[bytes] = set()
+    for key, _ in by_bm25:
+        sketches.add(sketch_of(key))
+        if len(sketches) > asked.bm25_k:
+            break
+        result[key] = None
     return list(result | dict.fromkeys(key for key, cosine in by_vector if cosine >= asked.threshold))
 
 

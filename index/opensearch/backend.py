@@ -116,7 +116,7 @@ class OpenSearchBackend:
         return Candidates(
             candidates=[
                 _candidate(hits[number], asked, bm25_places.get(number), vector_places.get(number))
-                for number in chosen(asked, bm25_ranking, vector_ranking)
+                for number in chosen(asked, bm25_ranking, vector_ranking, lambda number: hits[number].held.sketch)
             ],
             best_cosine=vector_ranking[0][1] if vector_ranking else 0.0,
         )

@@ -56,7 +56,7 @@ class LocalBackend:
         if asked.vector is not None:
             cosines = opened.vectors.search(asked.vector, asked.vector_k, allowed)
         by_vector = list(cosines.items())
-        numbers = chosen(asked, by_bm25, by_vector)
+        numbers = chosen(asked, by_bm25, by_vector, opened.passages.sketch)
         if asked.vector is not None:
             unknown = [number for number in numbers if number not in cosines]
             cosines |= zip(unknown, opened.vectors.cosines(asked.vector, unknown), strict=True)

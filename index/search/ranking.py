@@ -1,5 +1,6 @@
 """From the candidates of a backend to hits: fusion, near-duplicates merged, and the text of a hit. Pure."""
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import batched
 from typing import NamedTuple
@@ -77,6 +78,14 @@ def reranked(reranker: Reranker, query: str, hits: list[Hit]) -> list[Hit]:
     return [hit for _, hit in sorted(zip(scores, scored, strict=True), key=lambda pair: -pair[0])]
 
 
+#: Paths of copies: in an archive, among downloads, a backup, or named as a copy.
+_ASIDE = re.compile(
+    r"\.(?:zip|tar|tgz|tar\.gz)/"
+    r"|\b(?:downloads?|téléchargements|descargas|下载|다운로드|التنزيلات|backups?|trash|corbeille|papelera)/"
+    r"|\b(?:copy|copie|copia)\b|副本|복사본|نسخة|\(\d+\)\.\w+$",
+    re.IGNORECASE,
+)
+
 #: The n-grams of headings, which come again from question to question; emptied when there are too many.
 _HEADINGS: dict[str, GramSet] = {}
 MOST_HEADINGS = 20_000
@@ -119,18 +128,16 @@ def _covers(candidates: Sequence[Candidate], askings: Sequence[str], topic: str,
 def _hits(
     ranked: Sequence[tuple[Candidate, float]], k: int, score_type: ScoreType, snapshot: str
 ) -> Iterator[tuple[Candidate, Hit]]:
-    """Near-duplicates are merged into the first of them."""
+    """Near-duplicates are merged into the first of them, or into one of the same text where a person keeps what is in use."""
     sketches = np.array([one.sketch for one, _ in ranked], dtype=np.uint32).reshape(-1, SKETCH_WIDTH)
     first_of = groups(sketches)
     firsts = [position for position, first in enumerate(first_of) if first == position]
     for first in firsts[:k]:
-        one, score = ranked[first]
+        best, score = ranked[first]
+        same = [ranked[at][0] for at in range(first, len(ranked)) if first_of[at] == first]
+        copies = [each for each in same if each.passage.text.split() == best.passage.text.split()]
+        one = min(copies, key=lambda each: len(_ASIDE.findall(each.key.source_id)))
         passage = one.passage
-        same = (
-            ranked[position][0].key.source_id
-            for position in range(first + 1, len(ranked))
-            if first_of[position] == first
-        )
         rank_b, score_b = one.bm25 or (None, None)
         rank_v, score_v = one.vector or (None, None)
         hit = Hit(
@@ -156,6 +163,8 @@ def _hits(
             vector_score=score_v,
             raw_score=score_b if score_b is not None else score_v or 0.0,
             cosine=score_v,
-            also_in=tuple(dict.fromkeys(other for other in same if other != passage.source_id)),
+            also_in=tuple(
+                dict.fromkeys(each.key.source_id for each in same if each.key.source_id != passage.source_id)
+            ),
         )
         yield one, hit

@@ -161,6 +161,12 @@ class PassageStore:
             segment.begins(position),
         )
 
+    def sketch(self, number: int) -> bytes:
+        """Raises IndexProblem for a number that no segment holds."""
+        segment, position = self._find(number)
+        row: NDArray[np.uint32] = segment.sketches[position]
+        return row.tobytes()
+
     def texts(self, numbers: NDArray[np.int64]) -> Iterator[str]:
         """What both searches index of these passages, ascending; no more than a segment's pages stay in memory.
 

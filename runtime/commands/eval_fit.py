@@ -153,7 +153,7 @@ def _read(file: Path, index: Path, weight: float = 1.0, most: int | None = None)
     if lacking:
         raise BadLine(
             f"{index} holds no index of {', '.join(lacking)}; build it with"
-            f" `groundwire index build PATH --out {index / lacking[0]}`"
+            f" `groundwire index build PATH --index {index / lacking[0]}`"
         )
     return _Set(name, questions, places, weight)
 

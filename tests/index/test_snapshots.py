@@ -272,6 +272,25 @@ def test_near_duplicates_are_one_hit_with_sources(tmp_path: Path) -> None:
     assert hits["c"].also_in == ()
 
 
+def test_copies_count_once_and_the_plain_file_is_named(tmp_path: Path) -> None:
+    rule = "Visitors register at the gate and carry the badge that they are given, until they leave the site again."
+    places = ["Downloads/old.zip/gate.md", "Downloads/gate.md", "Work/gate copy.md", "Work/gate.md", "Work/gate (1).md"]
+    others = [f"The gate number {at} has a badge of its own for visitors." for at in range(8)]
+    update(
+        tmp_path / "index",
+        [
+            *(Document(source_id=place, title="Gate", text=rule) for place in places),
+            *(Document(source_id=f"n{at}", title="Other", text=text) for at, text in enumerate(others)),
+        ],
+    )
+    searcher = Searcher.open(tmp_path / "index")
+    hits = searcher.search("the badge of visitors at the gate", k=10, bm25_k=4, vector_k=1)
+    searcher.close()
+    (hit,) = (hit for hit in hits if "gate" in hit.source_id)
+    assert (hit.source_id, {*hit.also_in}) == ("Work/gate.md", {*places} - {"Work/gate.md"})
+    assert len(hits) >= 4
+
+
 def test_manifests_survive_their_own_encoding(built: Path) -> None:
     manifest = snapshot.read_manifest(built / "snapshots" / snapshot.current(built))
     assert msgspec.json.decode(msgspec.json.encode(manifest), type=snapshot.Manifest) == manifest
