@@ -16,11 +16,15 @@ NO_CONTEXT = "NO_CONTEXT_FOUND"
 
 
 class Defaults(NamedTuple):
-    """The settings that a question is resolved under, besides its profile: the process's, or those of a recorded run."""
+    """The settings that a question is resolved under, besides its profile: the process's, or those of a recorded run.
+
+    `masked`: None leaves masking to the profile.
+    """
 
     numeric_promote: bool = False
     voice: Voice = "strict"
     renumbered: bool = True
+    masked: bool | None = None
 
 
 _BUILT_IN: Final = Defaults()
@@ -40,6 +44,7 @@ def resolving_under(defaults: Defaults) -> Iterator[None]:
 def resolved(message: QuestionAsked) -> Question:
     """The request as the stages see it: language detected, defaults filled in from the profile and the settings."""
     profile = profile_of(message.profile)
+    defaults = _defaults.get()
     language = message.language or detect(message.question)
     contexts = message.contexts
     if contexts is not None:
@@ -55,10 +60,10 @@ def resolved(message: QuestionAsked) -> Question:
         constraints=message.constraints,
         contexts=contexts,
         filter=message.filter,
-        numeric_promote=_defaults.get().numeric_promote,
-        masked=profile.mask_personal_data,
-        renumbered=_defaults.get().renumbered,
-        voice=message.voice or profile.answers.voice or _defaults.get().voice,
+        numeric_promote=defaults.numeric_promote,
+        masked=profile.mask_personal_data if defaults.masked is None else defaults.masked,
+        renumbered=defaults.renumbered,
+        voice=message.voice or profile.answers.voice or defaults.voice,
     )
 
 

@@ -1,6 +1,5 @@
 """From the candidates of a backend to hits: fusion, near-duplicates merged, and the text of a hit. Pure."""
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import batched
 from typing import NamedTuple
@@ -10,6 +9,7 @@ import numpy as np
 
 from index.backend import Candidate, CandidateQuery, Candidates, Key, Visible
 from index.embedders.reranker import Reranker
+from index.languages import every, pattern
 from index.model import Hit, ScoreType, all_headings, indexed_text, own_headings
 from index.search.fusion import Covers, mean_of_shares
 from index.text.codes import with_codes
@@ -78,13 +78,8 @@ def reranked(reranker: Reranker, query: str, hits: list[Hit]) -> list[Hit]:
     return [hit for _, hit in sorted(zip(scores, scored, strict=True), key=lambda pair: -pair[0])]
 
 
-#: Paths of copies: in an archive, among downloads, a backup, or named as a copy.
-_ASIDE = re.compile(
-    r"\.(?:zip|tar|tgz|tar\.gz)/"
-    r"|\b(?:downloads?|téléchargements|descargas|下载|다운로드|التنزيلات|backups?|trash|corbeille|papelera)/"
-    r"|\b(?:copy|copie|copia)\b|副本|복사본|نسخة|\(\d+\)\.\w+$",
-    re.IGNORECASE,
-)
+#: In the path of a copy: an archive, what a language calls copies, a number that a browser adds.
+_COPY = pattern((r"\.(?:zip|tar|tgz|gz)/", r"\(\d+\)\.\w+$", *every(lambda language: [language.search.copies])))
 
 #: The n-grams of headings, which come again from question to question; emptied when there are too many.
 _HEADINGS: dict[str, GramSet] = {}
@@ -136,7 +131,7 @@ def _hits(
         best, score = ranked[first]
         same = [ranked[at][0] for at in range(first, len(ranked)) if first_of[at] == first]
         copies = [each for each in same if each.passage.text.split() == best.passage.text.split()]
-        one = min(copies, key=lambda each: len(_ASIDE.findall(each.key.source_id)))
+        one = min(copies, key=lambda each: len(_COPY.findall(each.key.source_id)))
         passage = one.passage
         rank_b, score_b = one.bm25 or (None, None)
         rank_v, score_v = one.vector or (None, None)

@@ -77,7 +77,7 @@ class Trace:
         question = next((q for record in self.records if (q := _question_in(record)) is not None), None)
         if question is None:
             return Defaults()
-        return Defaults(question.numeric_promote, question.voice, question.renumbered)
+        return Defaults(question.numeric_promote, question.voice, question.renumbered, question.masked)
 
     @property
     def lines(self) -> list[bytes]:
