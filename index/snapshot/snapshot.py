@@ -26,7 +26,7 @@ import msgspec
 
 from index.durable import replace_file, sync
 from index.embedders.embedder import EmbedderSpec
-from index.errors import IndexProblem
+from index.errors import IndexProblem, remedy
 from index.model import FORMAT
 from index.snapshot.roots import Root
 
@@ -94,13 +94,6 @@ class Handle:
 
     def close(self) -> None:
         self._lock.close()
-
-
-def remedy(index: Path) -> str:
-    """How to get an index where there is none; a folder of documents gets none inside it."""
-    if index.is_dir() and any(index.iterdir()) and not (index / "snapshots").exists():
-        return f"if these are documents, build one with `groundwire index build {index} --index {index.name}.index`"
-    return f"build one with `groundwire index build PATH --index {index}`"
 
 
 def current(index: Path) -> str:

@@ -13,7 +13,7 @@ import msgspec
 
 from bus.transport.security import without_user
 from bus.wire.errors import Failure, Unavailable
-from index.errors import IndexProblem
+from index.errors import IndexProblem, remedy
 from index.groups import Groups
 from runtime.measure.lines import BadLine
 from runtime.processes.state_folder import RESTORE_NOTE, state_folder
@@ -191,8 +191,6 @@ def check_index(directory: "Place") -> "Place":
             raise click.UsageError(str(problem)) from None
         return directory
     if not (directory / "current").exists():
-        from index.snapshot.snapshot import remedy
-
         what = "does not exist" if not directory.exists() else "holds no index"
         raise click.UsageError(f"{directory} {what}; {remedy(directory)}")
     return directory
