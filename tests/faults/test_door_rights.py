@@ -370,7 +370,7 @@ async def test_the_document_declares_the_key(http: aiohttp.ClientSession, world:
     assert needs[world.locked]["/v1/runs", "get"] == [{"key": ["read"]}]
     assert needs[world.locked]["/healthz", "get"] == []
     open_to_all = {path for (path, _), security in needs[world.locked].items() if not security}
-    page = {"/", "/conversations/{run_id}", "/runs/{run_id}", "/page/{digest}/{name}", "/favicon.ico"}
+    page = {"/", "/documents", "/conversations/{run_id}", "/runs/{run_id}", "/page/{digest}/{name}", "/favicon.ico"}
     page |= {"/sources/{source_id}", "/source-page.css", "/source-page.js"}  # which asks for the key itself
     assert open_to_all == {*page, "/healthz", "/readyz", "/openapi.json", "/asyncapi.json"}
 

@@ -284,7 +284,7 @@ def test_no_command_prints_terminal_controls(place: Path) -> None:
         ("profiles", "show", EVIL),
     )
     assert_fit(told)
-    assert statuses == [1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 2]
+    assert statuses == [0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 2]
     assert "none of them a control character" in told  # the record that is refused is named
     assert "👩\u200d💻-[/x]" in told
 

@@ -146,7 +146,7 @@ class NearPassage(_Struct, frozen=True, kw_only=True):
     marked: tuple[tuple[int, int], ...] = ()
     score: float = 0.0
     headings: tuple[str, ...] = ()
-    best: tuple[int, int] | None = None
+    best: tuple[int, int] | msgspec.UnsetType = msgspec.UNSET
     missing: tuple[str, ...] = ()
 
 
