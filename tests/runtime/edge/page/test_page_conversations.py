@@ -120,14 +120,14 @@ async def test_conversation_is_renamed_exported_and_deleted(page: Page, pipeline
     text = (await download.path()).read_text(encoding="utf-8")
     assert text.startswith("## Keep one\n\nKeep one [1]\n\n1. 환불 규정\n   > 환불 규정\n\n## near enough?")
     assert NEAR[1].text in text
-    page.once("dialog", lambda asked: asked.accept("Refunds"))
+    page.once("dialog", lambda asked: asked.accept("Renamed here"))
     await page.get_by_role("button", name="Rename").click()
-    await expect(listed.filter(has_text="Refunds")).to_have_attribute("aria-current", "page")
+    await expect(listed.filter(has_text="Renamed here")).to_have_attribute("aria-current", "page")
     await page.reload()
-    await expect(listed.filter(has_text="Refunds")).to_have_count(1)
+    await expect(listed.filter(has_text="Renamed here")).to_have_count(1)
     page.once("dialog", lambda asked: asked.accept())
     await page.get_by_role("button", name="Delete").click()
-    await expect(listed.filter(has_text="Refunds")).to_have_count(0)
+    await expect(listed.filter(has_text="Renamed here")).to_have_count(0)
     await expect(page.locator(".turn")).to_have_count(0)
 
 
