@@ -1,8 +1,8 @@
 """Remove every link except those to sources: links, images, HTML and all invisible characters.
 
 A link's words stay and its address goes, unless the address is one of the sources'. Bare addresses go too. A tag that is
-written about, in inline code, stays readable as ⟨tag⟩. A bare address, a tag that does nothing (`<T>`) and inline code that a
-source contains letter by letter stay as they are.
+written about, in inline code, stays readable as ⟨tag⟩. A parameter of a type (`Box<T>`) that a source contains letter by letter
+stays as it is.
 """
 
 import html
@@ -13,7 +13,6 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from index.languages.folding import visible
-from index.text.citations import strip_markers
 
 _ADDRESS: Final = (
     r"(?:[a-z][a-z0-9+.-]{1,20}:|(?<![\w:]))//[^\s<>\"'`\])}，。、；！？»”」』]+|www\.[^\s<>\"'`\])}，。、；»”」』]+"
@@ -30,6 +29,9 @@ _TAG = re.compile(r"</?[a-z!?][^<>]*(?:>|\Z)", re.I)
 #: A tag in inline code, or a placeholder such as <user_name>: what the sentence is about, so it is shown, in brackets that are
 #: neither markup nor quotation marks.
 INLINE_CODE = re.compile(r"(?<!`)(`{1,2})(?!`)[^`\n]+(?<!`)\1(?!`)")
+_LONGEST_NAME: Final = 60
+_TYPE_NAME = re.compile(r"\w+\Z")
+_PARAMETER = re.compile(r"<[A-Za-z_][\w ,&:*']{0,40}>")
 #: A tag that a browser would follow, run or draw.
 _ACTIVE = re.compile(
     r"<\s*/?\s*(?:script|style|iframe|object|embed|svg|img|a|template|noscript|base|link|meta|form)\b|=|[!?]", re.I
@@ -63,27 +65,28 @@ def defang(text: str, allowed_urls: Collection[str], sources: Sequence[str] = ()
 def _once(text: str, allowed: set[str], sources: Sequence[str]) -> str:
     text = visible(text)
     text = INLINE_CODE.sub(lambda code: _NAMED_TAG.sub(_OTHER_BRACKETS, code[0]), text)
-    text = _PLACEHOLDER.sub(lambda tag: tag[0] if _is_quoted(tag[0], sources) else f"⟨{tag[1]}⟩", text)
+    text = _PLACEHOLDER.sub(_OTHER_BRACKETS, text)
     text = _HIDDEN_ELEMENT.sub("", _COMMENT.sub("", text))
     text = _IMAGE.sub(r"\1", text)
     text = _LINK.sub(lambda match: match[0] if _canonical(match[2]) in allowed else match[1], text)
     text = _REFERENCE.sub("", text)
     # Tags are removed whole, before removing an address inside one could leave it open.
-    text = _TAG.sub(lambda tag: tag[0] if _is_autolink(tag[0], allowed) or _is_quoted(tag[0], sources) else "", text)
-    text = _BARE.sub(lambda match: _kept_address(match, allowed, sources), text)
+    text = _TAG.sub(lambda tag: tag[0] if _is_autolink(tag[0], allowed) or _is_parameter(tag, sources) else "", text)
+    text = _BARE.sub(lambda match: _kept_address(match, allowed), text)
     return _without_entities(text)
 
 
-def _kept_address(match: re.Match[str], allowed: set[str], sources: Sequence[str]) -> str:
+def _kept_address(match: re.Match[str], allowed: set[str]) -> str:
     address = match[1].rstrip(_TRAILING)
-    known = _canonical(address) in allowed or any(address in source for source in sources)
-    return match[0] if known else match[1][len(address) :]
+    return match[0] if _canonical(address) in allowed else match[1][len(address) :]
 
 
-def _is_quoted(tag: str, sources: Sequence[str]) -> bool:
-    """Whether a source contains this tag, or the rest of a sentence that only looks like one, and it does nothing."""
-    text = strip_markers(tag).rstrip(f"{_TRAILING} ")
-    return not _ACTIVE.search(text) and any(text in source for source in sources)
+def _is_parameter(tag: re.Match[str], sources: Sequence[str]) -> bool:
+    """Whether it is the parameter of a type, directly behind its name, as a source has it; a browser does nothing with it."""
+    name = _TYPE_NAME.search(tag.string[max(0, tag.start() - _LONGEST_NAME) : tag.start()])
+    if name is None or not _PARAMETER.fullmatch(tag[0]) or _ACTIVE.search(tag[0]):
+        return False
+    return any(name[0] + tag[0] in source for source in sources)
 
 
 def _is_autolink(tag: str, allowed: set[str]) -> bool:
