@@ -42,6 +42,7 @@ def test_every_key_is_read(struct: type[msgspec.Struct], attributes: set[str]) -
 MAY_TOUCH_THE_ENVIRONMENT = {
     "runtime/client-library/groundwire/client/client.py": "the key, for programs, which have no settings of ours",
     "index/reading/pool.py": "it is handed on to the reading processes, with one thread for BLAS",
+    "runtime/terminal.py": "whether `uv run` started the program, which printed commands repeat",
     "index/java/jvm.py": "JAVA_HOME, the threads of BLAS, which libraries read there, and the user's cache folder",
 }
 

@@ -7,6 +7,7 @@ from prompts.profiles import ONE_USE
 from runtime.edge.openai import schemas
 from runtime.edge.openai.asking import check_model
 from runtime.edge.openai.errors import OPENAI_ERRORS
+from runtime.edge.query import check_known, declared_word
 from runtime.edge.responses import json_response
 from runtime.edge.routes import Reply, Route, parameter
 from runtime.edge.state import EDGE
@@ -15,7 +16,11 @@ MODEL = parameter("model", "path", "The name of a profile.", type="string", patt
 
 
 OFFERED = parameter(
-    "offered", "query", "Leave out built-in profiles for one use that the settings do not list.", type="boolean"
+    "offered",
+    "query",
+    "`true` leaves out built-in profiles for one use that the settings do not list.",
+    type="string",
+    enum=["true", "false"],
 )
 
 
@@ -24,14 +29,17 @@ OFFERED = parameter(
     "/v1/models",
     {200: Reply("The profiles, as models.", schemas.ModelList)},
     "any",
+    problems=(400,),
     parameters=(OFFERED,),
     errors=OPENAI_ERRORS,
 )
 async def models(request: web.Request) -> web.StreamResponse:
     """List the profiles, as models."""
+    check_known(request, OFFERED["name"])
     edge = request.app[EDGE]
+    offered = declared_word(request, OFFERED)
     names = await edge.profiles.names()
-    if request.query.get("offered") == "true":
+    if offered == "true":
         unlisted = ONE_USE - {*edge.settings.profiles.replace(" ", "").split(",")}
         names = tuple(name for name in names if name not in unlisted or edge.profiles.is_own(name))
     return json_response(schemas.ModelList(data=tuple(schemas.ModelCard(id=name) for name in names)))

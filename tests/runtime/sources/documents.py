@@ -57,7 +57,10 @@ LEADING = (
     "/v1/runs",
     "/sources/guide.md",
 )
-PEOPLE = "# Who answers 010-1234-5678?\n\nThe desk.\n\n## What is kim.minsu@example.com used for?\n\nFor letters.\n"
+PEOPLE = (
+    "# Who answers 010-1234-5678?\n\nThe desk answers 010-1234-5678.\n\n"
+    "## What is kim.minsu@example.com used for?\n\nkim.minsu@example.com is used for letters.\n"
+)
 LONG = "\n\n".join(
     f"Paragraph {n}. The ferry number {n} leaves at noon and is back before dark on every day." for n in range(4000)
 )
