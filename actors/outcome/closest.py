@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from actors.evidence.section import section_of
 from actors.evidence.spans import Slice
-from actors.outcome.refusals import fit, refuse
+from actors.outcome.refusals import fit, fit_parts, refuse
 from actors.question.profile import profile_of
 from actors.text.limit import limited
 from bus.wire.messages import AnswerSettled, NearPassage, Passage, Question, Settled, Span
@@ -52,10 +52,7 @@ def closest(
             snapshot=snapshot,
             rounds=rounds,
         )
-    missing, refuse_reason = (
-        tuple(dict.fromkeys(filter(None, (fit(one, question) for one in missing)))),
-        fit(refuse_reason, question),
-    )
+    missing, refuse_reason = fit_parts(missing, question), fit(refuse_reason, question)
     words = notice or notices.nothing_sure(reason, question.language, missing=missing, refuse_reason=refuse_reason)
     answer, cut = limited(notices.closest(words, question.language, languages=languages), question.constraints)
     return AnswerSettled(

@@ -1,5 +1,7 @@
 """How a run ends without an answer, in the person's language."""
 
+from collections.abc import Sequence
+
 from actors.gate.check import reveals
 from actors.text.limit import limited
 from actors.text.links import defang
@@ -21,10 +23,7 @@ def refuse(
     rounds: int = 1,
 ) -> AnswerSettled:
     """A refusal with its reason; `text` replaces the reason's standard words."""
-    missing, refuse_reason = (
-        tuple(dict.fromkeys(filter(None, (fit(one, question) for one in missing)))),
-        fit(refuse_reason, question),
-    )
+    missing, refuse_reason = fit_parts(missing, question), fit(refuse_reason, question)
     answer, cut = limited(
         text or notices.reason_text(reason, question.language, missing=missing, refuse_reason=refuse_reason),
         question.constraints,
@@ -52,6 +51,11 @@ def fit(reason: str, question: Question) -> str:
         return ""
     harmless = defang(written, ())
     return strip_markers(harmless) if question.renumbered else harmless  # a refusal has no references
+
+
+def fit_parts(missing: Sequence[str], question: Question) -> tuple[str, ...]:
+    """The names of the missing parts as they may be shown, each once."""
+    return tuple(dict.fromkeys(filter(None, (fit(one, question) for one in missing))))
 
 
 def decline(question: Question, kind: DeclinedKind, *, text: str = "") -> AnswerSettled:

@@ -29,12 +29,17 @@ _TAG = re.compile(r"</?[a-z!?][^<>]*(?:>|\Z)", re.I)
 #: A tag in inline code, or a placeholder such as <user_name>: what the sentence is about, so it is shown, in brackets that are
 #: neither markup nor quotation marks.
 INLINE_CODE = re.compile(r"(?<!`)(`{1,2})(?!`)[^`\n]+(?<!`)\1(?!`)")
+#: The name of a type, of which so many characters are looked at, and its parameter.
 _LONGEST_NAME: Final = 60
 _TYPE_NAME = re.compile(r"\w+\Z")
-_PARAMETER = re.compile(r"<[A-Za-z_][\w ,&:*']{0,40}>")
-#: A tag that a browser would follow, run or draw.
-_ACTIVE = re.compile(
-    r"<\s*/?\s*(?:script|style|iframe|object|embed|svg|img|a|template|noscript|base|link|meta|form)\b|=|[!?]", re.I
+_PARAMETER = re.compile(r"<([A-Za-z_]\w*)[\w ,&:*']{0,40}>")
+#: The elements of HTML that do more than format a word: their tags are no parameters.
+_ELEMENT = re.compile(
+    r"a|applet|area|article|audio|base|body|button|canvas|caption|center|dialog|dir|div|embed|fieldset|footer|form|frame(?:set)?"
+    r"|head|header|h\d|hr|html|iframe|image|img|input|keygen|li|link|listing|main|map|marquee|math|menu|meta|meter|nav"
+    r"|no(?:embed|frames|script)|object|ol|opt(?:group|ion)|output|p|param|picture|plaintext|portal|pre|progress|script|search|section|select|slot|source|style"
+    r"|summary|svg|t(?:able|body|d|emplate|extarea|foot|h|head|itle|r|rack)|ul|video|wbr|xmp",
+    re.I,
 )
 _NAMED_TAG = re.compile(r"<(/?[a-z][\w.-]*(?:\s[^<>`\n]*)?/?)>", re.I)
 _PLACEHOLDER = re.compile(r"<([a-z0-9]+(?:[_-][a-z0-9]+)+)>", re.I)
@@ -82,9 +87,10 @@ def _kept_address(match: re.Match[str], allowed: set[str]) -> str:
 
 
 def _is_parameter(tag: re.Match[str], sources: Sequence[str]) -> bool:
-    """Whether it is the parameter of a type, directly behind its name, as a source has it; a browser does nothing with it."""
+    """Whether it is the parameter of a type, directly behind its name, as a source has it; a browser draws nothing for it."""
     name = _TYPE_NAME.search(tag.string[max(0, tag.start() - _LONGEST_NAME) : tag.start()])
-    if name is None or not _PARAMETER.fullmatch(tag[0]) or _ACTIVE.search(tag[0]):
+    parameter = _PARAMETER.fullmatch(tag[0])
+    if name is None or parameter is None or _ELEMENT.fullmatch(parameter[1]):
         return False
     return any(name[0] + tag[0] in source for source in sources)
 

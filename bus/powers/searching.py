@@ -36,9 +36,9 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     LARGEST_K.
 
     Both look only at documents that pass `filter`. `rerank`: by the reranker, if there is one. `topic`: words of the
-    conversation, which count less than the query's. `as_list`: for a list of results, whose
-    number of candidates is fixed, so that a longer list begins with the shorter one. `groups`: see `bus.journal.access`. The
-    executor sets `groups` and `run`.
+    conversation, which count less than the query's. `as_list`: rank from a fixed number of
+    candidates, so that a longer list begins with the shorter one. `groups`: see `bus.journal.access`. The executor sets `groups`
+    and `run`.
 
     All searches of a run find what one snapshot holds: the one named, else the one that the run's first search was answered from,
     while that is open; a reply names its own.

@@ -120,6 +120,13 @@ def _covers(candidates: Sequence[Candidate], askings: Sequence[str], topic: str,
     return covers
 
 
+def _in_use(same: Sequence[Candidate]) -> Candidate:
+    """The first of those with the text of the very first, those in the places of copies last."""
+    words = same[0].passage.text.split()
+    copies = [each for each in same if each.passage.text.split() == words]
+    return min(copies, key=lambda each: len(_COPY.findall(each.key.source_id)))
+
+
 def _hits(
     ranked: Sequence[tuple[Candidate, float]], k: int, score_type: ScoreType, snapshot: str
 ) -> Iterator[tuple[Candidate, Hit]]:
@@ -130,8 +137,7 @@ def _hits(
     for first in firsts[:k]:
         best, score = ranked[first]
         same = [ranked[at][0] for at in range(first, len(ranked)) if first_of[at] == first]
-        copies = [each for each in same if each.passage.text.split() == best.passage.text.split()]
-        one = min(copies, key=lambda each: len(_COPY.findall(each.key.source_id)))
+        one = _in_use(same) if len(same) > 1 else best
         passage = one.passage
         rank_b, score_b = one.bm25 or (None, None)
         rank_v, score_v = one.vector or (None, None)

@@ -31,7 +31,7 @@ from index.text.question_words import without_question_words
 
 #: A topic is a few words.
 _TOPIC_CHARS = 200
-#: How many candidates of each side a list of results is ranked from, and from how many what follows where that is too few.
+#: A list of results is ranked from LIST_DEPTH candidates of each side; where they are too few, others of DEEP follow.
 LIST_DEPTH, DEEP = 10, 100
 
 

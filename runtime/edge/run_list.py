@@ -23,7 +23,7 @@ from index.masking import mask
 from prompts.vocabulary import EventsWanted, Outcome
 from runtime.edge.door import CALLER
 from runtime.edge.problems import Problem
-from runtime.edge.query import check_known, number
+from runtime.edge.query import check_known, declared_word, number
 from runtime.edge.responses import json_response
 from runtime.edge.routes import Reply, Route, parameter
 from runtime.edge.state import EDGE
@@ -89,7 +89,7 @@ async def run_list(request: web.Request) -> web.Response:
         raise Problem(400, "bad_id", "name one conversation")
     try:
         async with asyncio.timeout(edge.timeouts.search_s):
-            events = request.query.get("events", "")
+            events = declared_word(request, EVENTS) or ""
             runs = await runs_before(edge.runs.journal, before, limit, caller.may_see, conversation, events)
             masking = {run.profile for run in runs.runs if await edge.profiles.masks(run.profile)}
     except TimeoutError:

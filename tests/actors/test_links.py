@@ -61,8 +61,8 @@ def test_defanging_is_idempotent_and_removes_addresses(pieces: list[str]) -> Non
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("Compare RefCell<T>/Rc<T> and Vec<u8> [1].", None),
-        ("Compare Rc<U> and T<form> [1].", "Compare Rc and T [1]."),
+        ("Compare RefCell<T>/Rc<T>, Box<Node> and Vec<u8> [1].", None),
+        ("Compare Rc<U>, T<form> and T<TextArea> [1].", "Compare Rc, T and T [1]."),
         ("See https://docs.rs/std, and [2] [1].", "See , and [2] [1]."),
         ("Write `<form action='x'>` or `Box<T>` [1].", None),
         ("Write `<form action='y'>` or `Arc<T>` [1].", "Write `⟨form action='y'⟩` or `Arc⟨T⟩` [1]."),
@@ -72,7 +72,7 @@ def test_defanging_is_idempotent_and_removes_addresses(pieces: list[str]) -> Non
 )
 def test_quoted_text_stays(text: str, shown: str | None) -> None:
     source = (
-        "Compare RefCell<T>/Rc<T> and Vec<u8>. Compare T<form>. See https://docs.rs/std, and [2]. "
+        "Compare RefCell<T>/Rc<T>, Box<Node> and Vec<u8>. Compare T<form> and T<TextArea>. See https://docs.rs/std, and [2]. "
         "Write `<form action='x'>` or `Box<T>`. <img src=x> [std](https://docs.rs/std) ![std](https://docs.rs/std)"
     )
     assert harmless(text, [source], ()) == (text if shown is None else shown)
