@@ -32,7 +32,7 @@ from tests.bus.toys import READY, answered, ask, ended, working
 from tests.bus.wires import Server, Wire
 from tests.polling import until
 
-#: How much later than its deadline an answer may arrive: the clients run on the same cores.
+#: How much later than its deadline an answer may arrive, apart from the time for which this process's loop was stopped.
 SLACK_S = 1.0
 
 
@@ -101,11 +101,13 @@ async def door(machine: Machine) -> AsyncIterator[aiohttp.ClientSession]:
         working(machine.settings, *machine.actors),
         aiohttp.ClientSession(f"http://127.0.0.1:{listening.result()}", connector=connector) as session,
     ):
-        for n in range(4):
-            await read(session, f"warm {n}")
-        yield session
-    stop.set()
-    await serving
+        try:
+            for n in range(4):
+                await read(session, f"warm {n}")
+            yield session
+        finally:
+            stop.set()
+            await serving
 
 
 async def read(session: aiohttp.ClientSession, question: str, **fields: object) -> int:
@@ -113,6 +115,25 @@ async def read(session: aiohttp.ClientSession, question: str, **fields: object) 
     async with session.post("/v1/runs", json={"question": question, **fields}) as response:
         await response.read()
         return response.status
+
+
+@contextlib.asynccontextmanager
+async def lateness() -> AsyncIterator[list[float]]:
+    """The seconds by which each tick of the loop was late: its clients, the edge and the actors share one core here."""
+    late: list[float] = []
+
+    async def tick() -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            due = loop.time() + 0.05
+            await asyncio.sleep(0.05)
+            late.append(loop.time() - due)
+
+    ticking = asyncio.create_task(tick())
+    try:
+        yield late
+    finally:
+        ticking.cancel()
 
 
 async def asked(machine: Machine) -> int:
@@ -141,13 +162,14 @@ async def test_refusal_is_immediate_and_leaves_no_trace(machine: Machine) -> Non
                     assert b'"DONE"' in await response.read()
                     answers.append(loop.time() - began)
 
-        await asyncio.gather(*(one(n) for n in range(200)))
+        async with lateness() as late:
+            await asyncio.gather(*(one(n) for n in range(200)))
         assert len(refusals) > 50
         assert len(answers) > 10
         assert await asked(machine) == 104 + len(answers)
         assert len(machine.done) == 104 + len(answers)
         assert sorted(refusals)[len(refusals) // 2] < sorted(answers)[len(answers) // 2]
-        assert max(answers) < 3.0 + SLACK_S
+        assert max(answers) < 3.0 + SLACK_S + sum(late)
         async with session.get("/metrics") as response:
             metrics = await response.text()
         assert f'decision="refused",priority="interactive"}} {len(refusals)}.0' in metrics
