@@ -9,8 +9,16 @@ judged by the model alone.
 
 from actors.evidence import spans
 from actors.evidence.prompt_shapes import chunk_of
-from actors.selecting.chosen import candidates, chosen, rested_on, suggestions, unsure
-from actors.selecting.requests import requested, style_of, unanswerable
+from actors.selecting.chosen import (
+    candidates,
+    chosen,
+    requested,
+    rested_on,
+    style_of,
+    suggestions,
+    unanswerable,
+    unsure,
+)
 from bus.delivery.actor import actor
 from bus.powers.protocols import Ask
 from bus.wire.errors import Failure

@@ -3,17 +3,21 @@
 `load` reads the file, merges it over the one it extends, and rejects unknown keys and values with the nearest valid name.
 """
 
+import functools
+import re
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
 
 from index.filters import Filter
-from index.languages import LANGUAGES
+from index.languages import LANGUAGES, union
+from index.languages.folding import normal
+from index.languages.scripts import HAN, HANGUL
 from index.languages.toml_check import nearest, problems
 from prompts.vocabulary import Language, QueryType, ReasoningEffort, Release, Style, Voice
-from prompts.words import first_match
 
 AgentName = Literal[
     "classify_intent",
@@ -223,3 +227,31 @@ def _disagreements(profile: Profile) -> list[str]:
     if profile.retrieval.k > profile.retrieval.bm25_k + profile.retrieval.vector_k:
         found.append("retrieval.k: is more than bm25_k + vector_k can ever find")
     return found
+
+
+_UNSPACED = re.compile(rf"[\u1100-\u11ff\u3040-\u30ff{HAN}{HANGUL}]")
+_START = r"(?:\A|[.!?:;؟،\n)…-])[\s\"'«“(*]*"
+
+
+_ATTACHED = union(lambda language: language.words.attached).pattern
+_INFLECTED = union(lambda language: language.words.inflected).pattern
+
+
+def first_match(words: Iterable[str], text: str) -> str:
+    """The first of `words` that occurs in `text`, as the profile spells it; empty when none does.
+
+    Scripts with spaces have whole words, others substrings. A word with `^` counts only at the beginning of a sentence.
+    """
+    plain = normal(text)
+    return next((word for word in words if _pattern(word).search(plain)), "")
+
+
+@functools.lru_cache(maxsize=4096)
+def _pattern(word: str) -> re.Pattern[str]:
+    plain = r"\s+".join(re.escape(part) for part in normal(word.removeprefix("^")).split())
+    start = _START if word.startswith("^") else ""
+    if not plain:
+        return re.compile(r"(?!)")
+    if _UNSPACED.search(plain):
+        return re.compile(start + plain)
+    return re.compile(rf"{start}(?<!\w)(?:{_ATTACHED})?{plain}(?:{_INFLECTED})?(?!\w)")

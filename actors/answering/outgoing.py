@@ -3,18 +3,19 @@
 Sentences arrive whole under the release policy `sentence`; under `token`, deltas arrive as the model writes them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from msgspec import UNSET
 
 from actors.answering.cleaning import Cleaning
-from actors.text.chain import Chain, CitationHold, Each
 from actors.text.limit import TextLimit
 from actors.text.numbering import Numbering
 from actors.text.safe_stream import SafeStream
 from bus.powers.events import tokens_of
 from bus.powers.protocols import Emit
 from bus.wire.messages import AnswerRequested
+from index.text.citations import markers
 
 
 class Outgoing:
@@ -120,3 +121,60 @@ class TokenCut:
     def finish(self) -> list[str]:
         rest, self._tail = self._tail, ""
         return [rest] if rest else []
+
+
+class TextFilter(Protocol):
+    """Takes a text in deltas and returns the filtered text in deltas, wherever the text was cut."""
+
+    def feed(self, text: str, /) -> str:
+        """The part of the filtered text that is certain by now; may be empty."""
+
+    def finish(self) -> str:
+        """The rest."""
+
+
+class Chain:
+    """Filters in order, used as one."""
+
+    def __init__(self, *filters: TextFilter) -> None:
+        self._filters = filters
+
+    def feed(self, text: str) -> str:
+        for each in self._filters:
+            text = each.feed(text)
+        return text
+
+    def finish(self) -> str:
+        rest = ""
+        for each in self._filters:
+            rest = (each.feed(rest) if rest else "") + each.finish()
+        return rest
+
+
+class Each:
+    """Applies a function to every delta by itself."""
+
+    def __init__(self, change: Callable[[str], str]) -> None:
+        self.feed = change
+
+    def finish(self) -> str:
+        return ""
+
+
+class CitationHold:
+    """Keeps sentences back until one cites a source. A text without a citation never leaves."""
+
+    def __init__(self, *, active: bool) -> None:
+        self.active = active
+        self._text = ""
+
+    def feed(self, sentence: str) -> str:
+        self._text += sentence
+        if self.active and not markers(sentence):
+            return ""
+        self.active = False
+        released, self._text = self._text, ""
+        return released
+
+    def finish(self) -> str:
+        return ""

@@ -12,6 +12,7 @@ from itertools import combinations
 import msgspec
 
 from actors.evidence.amounts import Amount, same
+from actors.evidence.near_copies import contradicted, in_key
 from actors.evidence.spans import Slice, numbered
 from actors.evidence.statements import Claim, all_statements, statements
 from actors.evidence.thresholds import (
@@ -23,7 +24,6 @@ from actors.evidence.thresholds import (
     SHARED_WORDS,
     VALUE_CONTEXT_SHARE,
 )
-from actors.evidence.wording import contradicted, in_key
 from actors.facts.numbers.text_numbers import read
 from actors.facts.stems import stems
 from bus.wire.messages import Conflict, Passage, Span

@@ -6,8 +6,9 @@ sentence has its own range.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
+from math import floor, inf, log10
 from typing import Final
 
 import msgspec
@@ -16,17 +17,19 @@ from actors.facts.numbers.glued import renamed
 from actors.facts.numbers.slots import NumberSlot, likeness, matches, signature, slot_index, slots, units_agree
 from actors.facts.numbers.text_numbers import read
 from actors.facts.numbers.values import NumberRange, Value
-from actors.gate.bounds import bears_out, bound_of
 from actors.gate.thresholds import (
+    BOUND_AFTER_CHARS,
+    BOUND_BEFORE_CHARS,
+    BOUND_FACTOR,
     COMPARED_NUMBERS,
     COUNTED_NUMBER,
     CUT_NUMBER_SHARE,
     NUMBER_PLACE_MARGIN,
     NUMBER_PLACE_SHARE,
 )
-from index.languages import every
+from index.languages import every, union
 from index.languages.numerals import any_of
-from index.languages.tables.numbers import phrases_in
+from index.languages.tables.numbers import Bounds, phrases_in
 
 # "2. Second step": the answer numbers its own items.
 _ENUMERATOR = re.compile(r"[\s#>*_•-]*\(?\d{1,2}[.)]\s+(?=\S)")
@@ -160,3 +163,69 @@ def _taken_place(
 def _told_elsewhere(other: NumberSlot, alike: float, slot: NumberSlot, own: Sequence[NumberSlot]) -> bool:
     """Whether another number of the sentence equals `other`, in a place at least as similar."""
     return any(mine is not slot and matches(mine.value, other.value) and likeness(mine, other) >= alike for mine in own)
+
+
+def _before(part: Callable[[Bounds], str]) -> re.Pattern[str]:
+    return re.compile(rf"(?:{union(lambda language: part(language.numbers.bounds)).pattern})\s*(?:\$|€|£)?\Z")
+
+
+def _after(part: Callable[[Bounds], str]) -> re.Pattern[str]:
+    return re.compile(rf"\s?[^\s\d.,]{{0,6}}\s?(?:{union(lambda language: part(language.numbers.bounds)).pattern})")
+
+
+_MORE_BEFORE = _before(lambda bounds: bounds.more_before)
+_LESS_BEFORE = _before(lambda bounds: bounds.less_before)
+_ABOUT_BEFORE = _before(lambda bounds: bounds.about_before)
+_MORE_AFTER = _after(lambda bounds: bounds.more_after)
+_LESS_AFTER = _after(lambda bounds: bounds.less_after)
+_ABOUT_AFTER = _after(lambda bounds: bounds.about_after)
+
+
+class Bound(msgspec.Struct, frozen=True):
+    """The meaning that the words around a number give it: the least, the most, or nearly the value."""
+
+    more: bool
+    less: bool
+    about: bool
+
+    def __bool__(self) -> bool:
+        return self.more or self.less or self.about
+
+
+def bound_of(text: str, value: Value) -> Bound:
+    """How `value` in the sentence `text` bounds or rounds another number."""
+    before, after = (
+        text[max(0, value.start - BOUND_BEFORE_CHARS) : value.start],
+        text[value.end : value.end + BOUND_AFTER_CHARS],
+    )
+    return Bound(
+        _either(_MORE_BEFORE, _MORE_AFTER, before, after),
+        _either(_LESS_BEFORE, _LESS_AFTER, before, after),
+        _either(_ABOUT_BEFORE, _ABOUT_AFTER, before, after),
+    )
+
+
+def bears_out(bound: Bound, value: Value, other: Value) -> bool:
+    """Whether `value` bounds or rounds `other`, a number in the evidence."""
+    for mine in value.readings:
+        for theirs in other.readings:
+            if not (0 < mine < inf and 0 < theirs < inf):
+                continue
+            if bound.more and mine <= theirs <= mine * BOUND_FACTOR:
+                return True
+            if bound.less and theirs <= mine <= theirs * BOUND_FACTOR:
+                return True
+            if bound.about and _rounds(mine, theirs):
+                return True
+    return False
+
+
+def _either(before: re.Pattern[str], after: re.Pattern[str], head: str, tail: str) -> bool:
+    return before.search(head) is not None or after.match(tail) is not None
+
+
+def _rounds(mine: float, theirs: float) -> bool:
+    """Whether `mine` is `theirs` written with fewer digits: 800 for 798, never 798 for 800."""
+    digits = len(f"{mine:.10g}".rstrip("0").replace(".", "").lstrip("0")) or 1
+    scale = 10.0 ** (digits - 1 - floor(log10(theirs)))
+    return mine != theirs and round(round(theirs * scale) / scale, 6) == mine

@@ -4,18 +4,18 @@ A sentence is checked against the part of the evidence that it retells. A negati
 are in the evidence and none is negated there, or the other way round.
 """
 
+import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import msgspec
 
 from actors.facts.forces import SPOKEN, exclude, forces
 from actors.facts.lexicon import Role, Term, terms
 from actors.facts.numbers.text_numbers import read
-from actors.facts.stems import Stem, stems
+from actors.facts.stems import Stem, stem_of, stems
 from actors.gate.copies.check import changed_in_copy
 from actors.gate.places import closest_part, is_verbatim, likest
-from actors.gate.predicates import other_predicate
 from actors.gate.thresholds import COPY_CANDIDATES, RETOLD_SHARE, SAME_SUBJECT_SHARE
 from index.languages import of
 from index.languages.detection import detect
@@ -159,3 +159,41 @@ def _opposites(text: str, there: str, language: str) -> Iterator[tuple[str, str,
 
 def _in_reach(text: str, term: Term, language: str) -> bool:
     return any(negated.start <= term.start < negated.end for negated in negations(text, language))
+
+
+class _Says(msgspec.Struct, frozen=True):
+    what: re.Pattern[str]
+    noun_ends: re.Pattern[str]
+    general: frozenset[str]
+
+
+def other_predicate(text: str, there: str, language: str) -> tuple[str, str] | None:
+    """The definition in `text` and the one in `there`, when they share no word; both in normal form."""
+    says = _says(language)
+    mine = says.what.search(text) if says else None
+    theirs = says.what.search(there) if says and mine else None
+    if not says or not mine or not theirs:
+        return None
+    # Another subject has another definition; a pronoun may refer to this one.
+    subject = _subject(there, theirs)
+    if subject and not subject & _subject(text, mine):
+        return None
+    noun = says.noun_ends.split(mine[1])[0].strip()
+    defined = {stem.stem for stem in stems(noun)} - says.general
+    if not defined or defined & {stem.stem for stem in stems(there)}:
+        return None
+    return noun, says.noun_ends.split(theirs[1])[0].strip()
+
+
+def _subject(text: str, says: re.Match[str]) -> set[str]:
+    """The content words before the verb."""
+    return {stem.stem for stem in stems(text) if stem.end <= says.start()}
+
+
+@cache
+def _says(language: str) -> _Says | None:
+    table = of(language).terms.predicates
+    if not table.says_what:
+        return None
+    general = frozenset(stem_of(normal(word)) for word in table.general.split())
+    return _Says(re.compile(rf"{table.says_what}([^,.;:()\n]+)"), re.compile(table.noun_ends), general)

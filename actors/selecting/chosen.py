@@ -1,15 +1,21 @@
 """The rules' choice for a question: the request that rests on it, or the end of the run when the rules are not sure."""
 
+from typing import Literal
+
+from msgspec import UNSET
+
 from actors.choosing.choose import Choice
 from actors.choosing.confidence import HIGH, shows
 from actors.choosing.forms import kind_of
 from actors.choosing.parts import choose_parts
 from actors.evidence import spans
+from actors.evidence.conflicts import conflicts_in, opposing
+from actors.evidence.standing import out_of_date
 from actors.outcome.closest import closest
 from actors.question.profile import profile_of
-from actors.selecting.requests import needed, requested, style_of
-from bus.wire.messages import AnswerRequested, AnswerSettled, Passage, PassagesReady, Span
-from prompts import contracts
+from bus.wire.messages import AnswerRequested, AnswerSettled, Passage, PassagesReady, Question, Span
+from prompts import contracts, notices
+from prompts.vocabulary import Reason, Style
 
 #: Answers of these forms explain step by step, so they are shown in the order of their document.
 EXPLAINED = ("definition", "manner", "reason")
@@ -76,3 +82,46 @@ def numbered(passages: tuple[Passage, ...], choice: Choice, slices: list[spans.S
     for at, start, end in choice.leads:
         evidence = spans.with_lead(evidence, passages[at], start, end)
     return evidence
+
+
+def unanswerable(message: PassagesReady) -> AnswerSettled:
+    """The closest passages, or the refusal that fits: the missing aspects if judges named any, else that nothing was found."""
+    searched = any(analysis.judged for analysis in message.analyses)
+    reason: Reason = "no_evidence" if message.passages or searched else "no_results"
+    return closest(
+        message.question,
+        "insufficient" if message.missing else reason,
+        (*message.passages, *message.near),
+        notice=needed(message.question),
+        missing=message.missing,
+        snapshot=message.snapshot,
+        rounds=message.rounds,
+    )
+
+
+def needed(question: Question) -> str:
+    """The words that a model is needed, where the question asks for a new text; else empty."""
+    return notices.declined_text("needs_model", question.language) if question.needs_model else ""
+
+
+def style_of(message: PassagesReady) -> Style:
+    question = message.question
+    kind: Literal["simple", "complex"] = "complex" if message.complex else "simple"
+    style = profile_of(question.profile).style(question.text, kind, question.style)
+    # An exercise gets a hint, also where its solution was requested in a shape.
+    return style if question.constraints.response_schema is UNSET or style == "hint" else "simple"
+
+
+def requested(message: PassagesReady, evidence: tuple[Span, ...], probability: float | None = None) -> AnswerRequested:
+    """The request, with the contradictions of other passages added to the evidence."""
+    evidence = (*evidence, *opposing(evidence, message.passages))
+    return AnswerRequested(
+        style=style_of(message),
+        question=message.question,
+        evidence=evidence,
+        analyses=message.analyses,
+        conflicts=conflicts_in(evidence, out_of_date(message.passages, message.question.text)),
+        snapshot=message.snapshot,
+        rounds=message.rounds,
+        probability=probability,
+    )

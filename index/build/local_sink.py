@@ -1,19 +1,22 @@
 """The folder's body of the sink: segments of passages, an index of the terms, one of the vectors, published by a rename.
 
 What stays is hard-linked from the parent snapshot. The work for terms and for vectors runs in parallel in two processes
-(build_parts.py).
+(py).
 """
 
 import contextlib
+import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
-from index.build import parts as build_parts
-from index.build_job import Job, Tell, no_progress
+from index.build import vectors as build_vectors
+from index.build_job import Job, Progress, Tell, no_progress, numbers
+from index.child import Child
 from index.embedders import lsa
 from index.embedders.embedder import Embedder, EmbedderSpec
 from index.engines import search_engines
@@ -77,7 +80,7 @@ class LocalSink:
         self._hashes: list[Hashes] = []
         self._segments: list[Path] = []
         self._warming: threading.Thread | None = None
-        self._vectors: build_parts.VectorProcess | None = None
+        self._vectors: VectorProcess | None = None
 
     @property
     def parent(self) -> Manifest | None:
@@ -104,8 +107,8 @@ class LocalSink:
         self._fresh.extend(passages)
         self._hashes.extend(hashes)
         self._next = entry.first + entry.count
-        if self._vectors is None and self.fitted and len(self._fresh) > build_parts.ALONE_UP_TO:
-            self._vectors = build_parts.VectorProcess(self._progress)
+        if self._vectors is None and self.fitted and len(self._fresh) > ALONE_UP_TO:
+            self._vectors = VectorProcess(self._progress)
         if len(self._fresh) >= _SEGMENT:
             self._flush()
 
@@ -149,7 +152,7 @@ class LocalSink:
         write_renamed(passages, [self._renamed[first] for first, _ in live if first in self._renamed])
         job = self._job(live, refit)
         self._embed(job)
-        results = build_parts.run(job, self._progress, self._vectors)
+        results = run(job, self._progress, self._vectors)
         for path in passages.glob(f"*{CODES}"):
             path.unlink()
         write_catalogue(self._building, catalogue, folder, self._before, snapshot.link)
@@ -242,3 +245,50 @@ class LocalSink:
             key.removeprefix("language."): count for key, count in results.items() if key.startswith("language.")
         }
         return languages | {language: int(count) for language, count in counted.items()}
+
+
+#: Below this many passages a second process costs more than it saves, and one BLAS thread is enough.
+ALONE_UP_TO = 1000
+_decoder = msgspec.msgpack.Decoder(Progress)
+
+
+def run(job: Job, progress: Tell, ready: "VectorProcess | None" = None) -> dict[str, float]:
+    """The results of both parts. `ready`: a process that has already started. Raises IndexProblem when a part fails."""
+    whole = job.refit or not job.parent
+    work = sum(1 for _ in numbers(job.live)) if whole else build_vectors.count_new(job)
+    if not job.lsa or work <= ALONE_UP_TO:
+        return search_engines.TERMS.update(job, progress) | build_vectors.run(job, progress)
+    with ready or VectorProcess(progress) as child:
+        child.send(job)
+
+        def report(task: str, done: int, total: int) -> None:
+            progress(task, done, total)
+            child.report(0.0)
+
+        return search_engines.TERMS.update(job, report) | child.results()
+
+
+class VectorProcess(Child):
+    """It loads its libraries at once, and works when it is sent a job."""
+
+    def __init__(self, progress: Tell) -> None:
+        super().__init__([sys.executable, "-m", "index.build.vectors_process"], keep_errors=True)
+        self._progress = progress
+        self._last = Progress("vectors")
+
+    def report(self, wait_s: float | None) -> bool:
+        """Report the progress that has arrived; False when the child has ended."""
+        replies = self.received(wait_s)
+        for self._last in map(_decoder.decode, replies or ()):
+            if not self._last.error and not self._last.results:
+                self._progress(self._last.task, self._last.done, self._last.total)
+        return replies is not None
+
+    def results(self) -> dict[str, float]:
+        """Wait for the results. Raises IndexProblem when the child failed."""
+        while self.report(None):
+            pass
+        if not self._last.results:
+            why = self._last.error or self.last_words()
+            raise IndexProblem(f"making the vectors failed ({why}); the index is as it was before")
+        return self._last.results

@@ -6,18 +6,20 @@ that its own is whole before and after it makes it current, and the one that com
 
 import asyncio
 import hashlib
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from bus.journal.bucket import FILES, PART, PARTS, SNAPSHOTS, Absent, Bucket, sha256
+from bus.journal.bucket import CURRENT, FILES, PART, PARTS, SNAPSHOTS, Absent, Bucket, sha256
 from bus.wire.errors import Unavailable
 from index.build_job import Tell
 from index.errors import IndexProblem
 from index.snapshot import snapshot
-from index.snapshot.arriving import files_by_digest, skipped_files
+from index.snapshot.arriving import files_by_digest, files_named, skipped_files
+from runtime.bucket import KEEP
 from runtime.bucket.failing import first_failure
-from runtime.bucket.prune import prune
 
 #: Messages on their way at a time: what hides the way to the server and its disk.
 AT_ONCE = 8
@@ -159,3 +161,43 @@ def _pieces(path: Path) -> Iterator[bytes]:
 def _digests(data: bytes, whole: "hashlib._Hash") -> str:
     whole.update(data)
     return sha256(data)
+
+
+#: How long a snapshot stays after another took its place, in seconds.
+GRACE_S = 600.0
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+async def prune(bucket: Bucket, keep: int = KEEP, *, grace_s: float = GRACE_S) -> int:
+    """Remove all but the newest snapshots and their bytes; returns the number that left. Raises Absent, Damaged, Unavailable.
+
+    A snapshot that was current until a moment ago stays a while longer, since a pull may be under way.
+    """
+    names = await bucket.names()
+    kept = await _kept(bucket, (name for name in names if name.startswith(SNAPSHOTS)), keep, grace_s)
+    needed, digests = set(kept), set[str]()
+    for name in kept:
+        for digest, size in files_named(await bucket.read(name)):
+            needed.add((FILES if size <= PART else PARTS) + digest)
+            if size > PART and PARTS + digest in names:
+                needed.update(FILES + part for part in await bucket.parts(digest))
+    doomed = sorted(name for name in names - needed if name.startswith((SNAPSHOTS, FILES, PARTS)))
+    for name in names.difference(doomed):
+        digests.add(name.removeprefix(FILES) if name.startswith(FILES) else (await bucket.stored(name)).digest)
+    snapshots = [name for name in doomed if name.startswith(SNAPSHOTS)]
+    await bucket.forget(snapshots)  # first: what is named is whole
+    await bucket.forget(name for name in doomed if not name.startswith(SNAPSHOTS))
+    await bucket.remove(filter(_DIGEST.fullmatch, await bucket.digests() - digests))
+    return len(snapshots)
+
+
+async def _kept(bucket: Bucket, snapshots: Iterable[str], keep: int, grace_s: float) -> set[str]:
+    """The newest, the current one, and those that another took the place of a moment before it."""
+    stored = {name: await bucket.stored(name) for name in snapshots}
+    order = sorted(stored, key=lambda name: stored[name].revision)
+    kept = set(order[-keep:])
+    if (current := await bucket.current()) is not None:
+        now = (await bucket.stored(CURRENT)).at
+        kept |= {SNAPSHOTS + current.snapshot} & set(order)
+        kept |= {name for name, next_one in pairwise(order) if now - stored[next_one].at < grace_s}
+    return kept

@@ -17,11 +17,10 @@ from runtime.commands.options import one_line_errors
 from runtime.commands.progress import bars
 from runtime.measure.examples import SetLine, examples, gold_of, sampled
 from runtime.measure.fit_figures import chosen, scored, tenths
-from runtime.measure.fit_report import Fitted, Scored, Sheet, page, sheets
+from runtime.measure.fit_report import Fitted, Scored, Sheet, diagram, page, sheets
 from runtime.measure.fitting import Example, fit, passage_holds_gold
 from runtime.measure.lines import BadLine, read
 from runtime.measure.questions import GoldQuestion
-from runtime.measure.reliability import diagram
 
 PAGE, DIAGRAM = "choosing.md", "reliability.svg"
 

@@ -8,8 +8,7 @@ from rich.table import Table
 
 from runtime.commands.consoles import plain_console
 from runtime.commands.eval import save
-from runtime.measure.gate_lines import read_lines
-from runtime.measure.gate_scores import Report, Score, outcome, report
+from runtime.measure.gate_scores import Report, Score, outcome, read_lines, report
 from runtime.measure.lines import BadLine
 from runtime.terminal import one_line
 

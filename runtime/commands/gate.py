@@ -7,7 +7,7 @@ import msgspec
 
 from actors.gate.check import check_answer, withholds
 from actors.gate.flags import Flag
-from runtime.measure.gate_lines import read_lines
+from runtime.measure.gate_scores import read_lines
 from runtime.measure.lines import BadLine
 from runtime.terminal import one_line, say, say_json
 

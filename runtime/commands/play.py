@@ -8,7 +8,7 @@ import msgspec
 
 from runtime.commands.options import ASKED_OVER, CONFIG
 from runtime.commands.run_sources import refuse, run, settings_for, trace_of
-from runtime.replay.event_times import with_waits
+from runtime.replay.trace import ASKED, Trace
 from runtime.terminal import say_json
 
 
@@ -31,3 +31,18 @@ def play_command(run_id: str, index: Path | None, speed: float, instant: bool, c
         if wait:
             time.sleep(wait)
         say_json(msgspec.Raw(line))
+
+
+def with_waits(trace: Trace, speed: float | None) -> list[tuple[float, bytes]]:
+    """Each event with the seconds to wait before it; `speed` 2 halves the waits, None drops them.
+
+    The first wait is from the question to the first event.
+    """
+    at = next((record.time for record in trace.records if record.key.type == ASKED), None)
+    found: list[tuple[float, bytes]] = []
+    for frame in trace.frames:
+        wait = max(0.0, frame.time - at) / speed if speed and at is not None else 0.0
+        at = max(frame.time, at or frame.time)
+        first, *rest = frame.data.split(b"\n")
+        found += [(wait, first), *((0.0, line) for line in rest)]
+    return found

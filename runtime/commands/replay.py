@@ -10,8 +10,7 @@ from index.languages.toml_check import nearest
 from index.plugins import installed
 from runtime.commands.options import ASKED_OVER, CONFIG, check_profile
 from runtime.commands.run_sources import is_file, journal_of, refuse, run, settings_for, trace_of
-from runtime.forking.fork import NothingToFork, fork
-from runtime.forking.journal import keep
+from runtime.forking.fork import NothingToFork, fork, keep
 from runtime.forking.live_powers import hits_of, replies_of
 from runtime.forking.powers import live_for
 from runtime.replay.difference import parting

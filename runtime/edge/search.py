@@ -9,8 +9,10 @@ from msgspec import Meta
 
 from bus.journal.access import Groups
 from bus.powers.searching import SearchClient, SearchRequest
+from bus.powers.served_index import Held, ServedIndex, held_for, served_index
 from bus.wire.messages import Passage
 from index.filters import Filter, words_of
+from index.masking import masked
 from prompts.vocabulary import Language
 from runtime.edge.door import CALLER
 from runtime.edge.request_parsing import check_text
@@ -58,3 +60,18 @@ async def searched(edge: Edge, groups: Groups, body: SearchAsked) -> SearchAnswe
     )
     detail = f"no document passes the filter ({words_of(body.filter)})" if body.filter and reply.none_passes else ""
     return SearchAnswer(hits=reply.passages, snapshot=reply.snapshot, detail=detail)
+
+
+@Route("GET", "/v1/index", {200: Reply("The index.", ServedIndex)}, "admin", problems=(503,))
+async def index(request: web.Request) -> web.Response:
+    """Say which index is served, since when, and which files could not be read."""
+    edge = request.app[EDGE]
+    return json_response(await served_index(edge.runs.client, timeout_s=edge.timeouts.search_s))
+
+
+@Route("GET", "/v1/examples", {200: Reply("What can be asked.", Held)}, "ask", problems=(503,))
+async def examples(request: web.Request) -> web.Response:
+    """Say what the caller's questions are answered from, with questions that the documents ask themselves."""
+    edge = request.app[EDGE]
+    examples = await held_for(edge.runs.client, request[CALLER].groups, timeout_s=edge.timeouts.search_s)
+    return json_response(masked(examples))

@@ -14,10 +14,12 @@ from bus.delivery.execution import Services, check_bound, execute, outputs_of
 from bus.delivery.graph import Graph
 from bus.delivery.joins import joined
 from bus.journal.access import Groups, access_in
-from bus.journal.records import CAUSE, Record, encode
+from bus.journal.journal import Journal
+from bus.journal.records import CAUSE, DEADLINE, Record, encode
+from bus.powers.events import Emitter, decode_event
 from bus.transport.envelope import count_in
 from bus.wire.messages import Message, Question, QuestionAsked, lane_of, stage_name, stage_names
-from bus.wire.subjects import Key, key_of
+from bus.wire.subjects import Key, finished, key_of
 from runtime.forking.live_powers import Live
 from runtime.replay.recorded_powers import EventMemory
 from runtime.replay.steps import Steps, steps_of
@@ -156,3 +158,30 @@ class _ForkedRun:
             data = encode(output, stage if n == 0 else None)
             made.append(Record(key, 0, time.time(), data, {CAUSE: str(record.sequence)}))
         return made
+
+
+async def keep(journal: Journal, trace: Trace) -> None:
+    """Write a fork's events and records. Raises Unavailable.
+
+    No actor may work on it again: running actors learn that the run has ended before its first record arrives, and for those
+    that start later its deadline has passed.
+    """
+    emitter = Emitter(journal, trace.run_id, everything=True)
+    for frame in trace.frames:
+        events = [decode_event(line) for line in frame.data.split(b"\n")]
+        if frame.fenced:
+            await emitter.events(*events)
+        else:
+            for event in events:
+                await emitter.aside(event)
+    # Addressed to another stream, so the server stores it nowhere, yet every subscriber to the ends of runs receives it.
+    await journal.client.publish(finished(trace.run_id).subject, b"", headers={"Nats-Expected-Stream": "none"})
+    numbers: dict[str, str] = {}
+    over = f"{time.time():.3f}"
+    for record in trace.records:
+        headers = {**own(record.headers), DEADLINE: over}
+        if CAUSE in headers:
+            headers[CAUSE] = numbers[headers[CAUSE]]
+        await journal.publish(record.key.subject, record.data, headers=headers)
+        written = await journal.latest([record.key.subject])
+        numbers[str(record.sequence)] = str(written[0].sequence)

@@ -11,13 +11,20 @@ from mcp_types import (
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
+    GetPromptRequestParams,
+    GetPromptResult,
+    ListPromptsResult,
     ListToolsResult,
     PaginatedRequestParams,
+    Prompt,
+    PromptArgument,
+    PromptMessage,
+    TextContent,
 )
 
 from bus.runs.router import Closing
 from runtime.edge.problems import EXPECTED, problem_of
-from runtime.mcp import prompts, resources
+from runtime.mcp import resources
 from runtime.mcp.asking import ASK
 from runtime.mcp.opening import OPEN_SOURCE
 from runtime.mcp.peer import Context, Peer
@@ -82,11 +89,39 @@ def _made() -> Server[Peer]:
         on_list_resources=resources.listed,
         on_list_resource_templates=resources.templates,
         on_read_resource=resources.read,
-        on_list_prompts=prompts.listed,
-        on_get_prompt=prompts.got,
+        on_list_prompts=listed,
+        on_get_prompt=got,
     )
     server.middleware.append(_problems)
     return server
 
 
 SERVER = _made()
+
+
+ANSWER = Prompt(
+    name="answer_from_documents",
+    title="Answer from my documents",
+    description="An answer that rests on your documents alone, each sentence with its source.",
+    arguments=[PromptArgument(name="question", title="Question", description="What you want to know.", required=True)],
+)
+_TEXT = (
+    "Answer the question between the lines from my own documents. Use the tool `ask` with its exact words, and give me the"
+    " answer as it comes, with its markers like [1] and the sources under their numbers. If there is no answer, say so and"
+    " show me the closest passages instead. Add nothing of your own.\n\n---\n{question}\n---"
+)
+
+
+async def listed(_: Context, __: PaginatedRequestParams | None) -> ListPromptsResult:
+    return ListPromptsResult(prompts=[ANSWER])
+
+
+async def got(_: Context, params: GetPromptRequestParams) -> GetPromptResult:
+    """Raises MCPError."""
+    if params.name != ANSWER.name:
+        raise MCPError(INVALID_PARAMS, f"there is no prompt {params.name[:100]!r}; there is {ANSWER.name}")
+    question = (params.arguments or {}).get("question", "").strip()
+    if not question:
+        raise MCPError(INVALID_PARAMS, f"the prompt {ANSWER.name} needs its argument `question`")
+    content = TextContent(type="text", text=_TEXT.replace("{question}", question))
+    return GetPromptResult(description=ANSWER.description, messages=[PromptMessage(role="user", content=content)])

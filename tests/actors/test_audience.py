@@ -2,8 +2,8 @@
 
 import pytest
 
-from actors.evidence.audience import audience_of
 from actors.evidence.conflicts import conflicts_in
+from actors.evidence.statements import audience_of
 from bus.wire.messages import Span
 
 PAIRS = [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from actors.answering.conflict_notice import notice_of
+from actors.answering.release import notice_of
 from actors.evidence.conflicts import conflicts_in
 from bus.wire.messages import AnswerRequested, Block, Conflict, Constraints, Question, Span
 from index.languages.detection import detect

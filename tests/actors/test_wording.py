@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from actors.answering.conflict_notice import claims_of
+from actors.answering.release import claims_of
 from actors.answering.sentence_check import flags_of
 from actors.evidence.conflicts import conflicts_in, opposing
 from actors.evidence.prompt_shapes import evidence_of

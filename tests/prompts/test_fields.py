@@ -11,7 +11,7 @@ import pytest
 from prompts.contracts import PROMPTS, ClassifyQuery, Part, Prompt
 from prompts.fields import Block, Place, Placement, Shortened, places, shortened
 from prompts.library import FOLDER, Library
-from runtime.engines.mlx.fit import fit
+from runtime.engines.mlx.prepare import fit
 from tests.prompts.samples import SAMPLES
 
 HOSTILE = 'one\ntwo "three" > four'

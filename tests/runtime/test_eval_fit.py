@@ -13,9 +13,8 @@ from actors.choosing.weights import Weights
 from index.build.ingest import bring_in
 from runtime.commands.eval_fit import eval_fit_command
 from runtime.measure.fit_figures import Chosen, Tenth, bands, calibration_error, shown_from, tenths
-from runtime.measure.fit_report import Fitted, page, written
+from runtime.measure.fit_report import Fitted, diagram, page, written
 from runtime.measure.question_figures import share
-from runtime.measure.reliability import diagram
 
 RIGHT = Chosen("shop", answerable=True, right=True, near=True, probability=0.95)
 ITEMS = [

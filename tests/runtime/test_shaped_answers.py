@@ -16,7 +16,7 @@ from runtime.engines.engine import Delta, Finished, Request
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.engines.mlx.engine import MlxEngine
 from runtime.engines.mlx.settings import DeviceSettings
-from runtime.engines.openai.schema import problem
+from runtime.engines.openai.wire import problem
 from runtime.replay.journal_traces import read_run
 from runtime.replay.replayer import replay
 from tests.runtime.engines.test_leaving import Answering

@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from actors.facts.forces import Force, exclude, forces
-from actors.facts.lexicon import Term, copy_terms, terms
+from actors.facts.lexicon import Role, Term, copy_terms, sides, terms
 from actors.facts.stems import stems
-from actors.gate.copies.alignment import Copy, CopyChange, copy_of
+from actors.gate.copies.alignment import Copy, CopyChange, CopyToken, copy_of
 from actors.gate.copies.nouns import other_noun
-from actors.gate.copies.reservations import reserved
 from actors.gate.places import EvidenceSentence
 from actors.gate.thresholds import ADDED_WORDS, REPLACED_WORDS, SWAPPED_WORDS
 from index.languages.negation import Negated, negations
@@ -124,4 +123,50 @@ def _spans(copy: Copy, change: CopyChange) -> tuple[tuple[int, int], tuple[int, 
     return (
         own if change.begin < change.end else (0, 0),
         theirs if change.first < change.last else (0, 0),
+    )
+
+
+def reserved(copy: Copy, change: CopyChange, language: str) -> str:
+    """The reservation that the change adds or leaves out, if it changes nothing else; else ""."""
+    mine, theirs = copy.mine[change.begin : change.end], copy.theirs[change.first : change.last]
+    own, others = _of(copy.text, mine, language), _of(copy.there, theirs, language)
+    if not _alone(copy.text, mine, own) or not _alone(copy.there, theirs, others):
+        return ""
+    for term in own:
+        if _has(term, "reservation") and not _has_equal(term, copy_terms(copy.there, language)):
+            return f"adds {term.text}"
+    for term in others:
+        if not _has_equal(term, copy_terms(copy.text, language)):
+            return f"leaves out {term.text}"
+    return ""
+
+
+def _of(text: str, changed: tuple[CopyToken, ...], language: str) -> list[Term]:
+    if not changed:
+        return []
+    return [
+        term
+        for term in copy_terms(text, language)
+        if (_has(term, "reservation") or _has(term, "hedge"))
+        and changed[0].start <= term.start
+        and term.end <= changed[-1].end
+    ]
+
+
+def _has(term: Term, role: Role) -> bool:
+    return any(sense.role == role for sense in term.senses)
+
+
+def _has_equal(term: Term, others: tuple[Term, ...]) -> bool:
+    return any(other.text == term.text or sides(term) & sides(other) for other in others)
+
+
+def _alone(text: str, changed: tuple[CopyToken, ...], reservations: list[Term]) -> bool:
+    """Whether no number and no other content word changed."""
+    if not changed:
+        return True
+    begin, end = changed[0].start, changed[-1].end
+    return not any(token.text[0].isdigit() for token in changed) and not any(
+        begin <= stem.start < end and not any(term.start <= stem.start < term.end for term in reservations)
+        for stem in stems(text)
     )

@@ -12,9 +12,15 @@ from actors.facts.numbers.text_numbers import read
 from actors.facts.numbers.units import SIGNS
 from actors.facts.stems import EMPTY, stem_of
 from actors.gate.copies.alignment import Copy, CopyChange, CopyToken
-from actors.gate.copies.characters import other_characters
 from actors.gate.copies.wording import CopyWording, same_terms, wording
-from actors.gate.thresholds import NAME_COPY_SHARE, NOUN_COPY_SHARE, NOUN_SPARE_WORDS, NOUN_WORDS
+from actors.gate.thresholds import (
+    HAN_CHANGED_FEWEST,
+    HAN_CHANGED_MOST,
+    NAME_COPY_SHARE,
+    NOUN_COPY_SHARE,
+    NOUN_SPARE_WORDS,
+    NOUN_WORDS,
+)
 from index.languages.folding import normal, visible
 from index.languages.scripts import is_han, is_hangul
 from index.text.citations import strip_markers
@@ -114,3 +120,25 @@ def _elsewhere(words: Sequence[CopyToken], evidence: Sequence[str], there: str) 
 def _capitals(text: str) -> frozenset[str]:
     """The words that a text writes with a capital letter inside a sentence, in normal form."""
     return frozenset(normal(match[0]) for match in _CAPITAL.finditer(visible(strip_markers(text))))
+
+
+def other_characters(
+    copy: Copy, mine: Sequence[CopyToken], theirs: Sequence[CopyToken], evidence: Sequence[str], language: str
+) -> str:
+    """The replacement and the original, if they share few characters and are not synonyms; else ""."""
+    new, old = ("".join(token.text for token in some if is_han(token.text[0])) for some in (mine, theirs))
+    shorter = min(len(new), len(old))
+    if (
+        shorter < HAN_CHANGED_FEWEST
+        or max(len(new), len(old)) > HAN_CHANGED_MOST
+        or len(set(new) & set(old)) * 2 >= shorter
+    ):
+        return ""
+    knows = wording(language)
+    if knows.things(new) & knows.things(old) or any(same_terms(copy, mine, theirs, language)):
+        return ""
+    at = theirs[0].start
+    points = any(knows.points_back.fullmatch(copy.there[at - size : at]) for size in (1, 2) if at >= size)
+    if (points or knows.points_back.match(old)) and any(new in read(text).text for text in evidence):
+        return ""
+    return f"says {new} for {old}"

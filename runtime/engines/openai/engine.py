@@ -10,8 +10,7 @@ import msgspec
 from bus.wire.errors import BadReply, NoReply, Unavailable
 from prompts.thinking import without_thinking
 from runtime.engines.engine import Delta, Finished, Rendered, Request, Wiring
-from runtime.engines.openai.schema import problem
-from runtime.engines.openai.wire import SILENT_S, Usage, Wire
+from runtime.engines.openai.wire import SILENT_S, Usage, Wire, problem
 from runtime.settings import InferenceSettings
 
 START_S = 10.0

@@ -7,15 +7,18 @@
 A script that raises a Failure makes the engine fail with it.
 """
 
+import asyncio
 import itertools
 import json
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Literal
 
 import msgspec
 
+from bus.wire.errors import NoReply
 from prompts import contracts as c
 from runtime.engines.engine import Delta, Finished, Request, Wiring
-from runtime.engines.scripted.playback import play, words
 from runtime.settings import InferenceSettings
 
 #: A whole reply, streamed word by word if it is prose, or the pieces to stream.
@@ -136,3 +139,30 @@ DEFAULTS: dict[str, Callable[..., str | c.Part]] = {
     "verify_answer": lambda v: c.Verdict(contradictions=(), verdict="clean"),
     "guard_language": lambda v: v.text,
 }
+
+
+def play(request: Request, pieces: Iterable[str], *, engine: str, model: str) -> Iterator[Delta | Finished]:
+    """Yield the deltas of `pieces` after what was already shown, then the Finished with the whole text.
+
+    Raises: NoReply past the deadline.
+    """
+    if asyncio.get_running_loop().time() > request.deadline:
+        raise NoReply(f"{request.variables.name} was asked after its deadline; allow the run more time")
+    shown, text, count = request.already_shown, "", 0
+    reason: Literal["stop", "length"] = "stop"
+    for piece in pieces:
+        if request.max_tokens and count == request.max_tokens and request.variables.reply_type() is str:
+            reason = "length"
+            break
+        start = len(text)
+        text += piece
+        count += 1
+        fresh = piece if start >= len(shown) else text[len(shown) :]
+        if fresh:
+            yield Delta(fresh)
+    yield Finished(text=text, finish_reason=reason, engine=engine, model=model, tokens_out=count)
+
+
+def words(text: str) -> list[str]:
+    """`text` split before every word without loss: 'a b' -> ['a', ' b']."""
+    return re.findall(r"\s*\S+|\s+$", text)

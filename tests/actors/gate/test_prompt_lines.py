@@ -3,9 +3,8 @@
 import pytest
 
 from actors.gate.check import check_sentence, withholds
-from actors.gate.prompt_lines import prompt_lines
+from actors.gate.prompt_lines import INSTRUCTIONS, prompt_lines
 from prompts.contracts import Evidence
-from prompts.instructions import INSTRUCTIONS
 
 LONG = [line for line in INSTRUCTIONS if len(line.split()) >= 8]
 MARKS = [

@@ -17,9 +17,8 @@ from bus.wire.errors import Unavailable
 from index.errors import IndexProblem
 from index.snapshot import snapshot
 from index.snapshot.arriving import Arriving
-from runtime.bucket.prune import prune
 from runtime.bucket.pull import pull
-from runtime.bucket.push import push
+from runtime.bucket.push import prune, push
 from runtime.cli import groundwire
 from tests.chaos.house import disk
 from tests.runtime.bucket.conftest import Snap, noise, same

@@ -14,8 +14,7 @@ from bus.wire.messages import QuestionAsked
 from runtime.engines.engine import Delta, Engine, Finished, Request
 from runtime.engines.mlx.engine import MlxEngine
 from runtime.engines.openai.engine import OpenAIEngine
-from runtime.engines.scripted.engine import default_script
-from runtime.engines.scripted.playback import play
+from runtime.engines.scripted.engine import default_script, play
 from tests.polling import until
 from tests.runtime.engines.sample import shape
 from tests.runtime.test_markers import ALL, CONTEXTS, QUESTION

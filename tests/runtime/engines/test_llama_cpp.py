@@ -16,7 +16,7 @@ import pytest
 from bus.wire.errors import BadReply, NoReply
 from bus.wire.messages import Constraints, QuestionAsked
 from runtime.engines.openai.engine import OpenAIEngine
-from runtime.engines.openai.schema import problem
+from runtime.engines.openai.wire import problem
 from tests.clients.installed import python_of
 from tests.in_process import stack
 from tests.polling import until

@@ -1,6 +1,6 @@
 import pytest
 
-from runtime.engines.openai.schema import problem
+from runtime.engines.openai.wire import problem
 from tests.runtime.engines.sample import shape
 
 NOTE = shape(

@@ -3,8 +3,8 @@
 import pytest
 
 from actors.evidence import spans
-from actors.evidence.contexts import given as given_passages
 from actors.pipeline import STAGES, pipeline
+from actors.retrieve import given as given_passages
 from bus.journal.journal import Journal
 from bus.journal.records import Record, encode
 from bus.powers.searching import SearchReply, SearchRequest
@@ -14,8 +14,7 @@ from bus.wire.subjects import Key
 from runtime.engines.engine import Request
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.engines.scripted.engine import ScriptedEngine
-from runtime.forking.fork import NothingToFork, fork
-from runtime.forking.journal import keep
+from runtime.forking.fork import NothingToFork, fork, keep
 from runtime.forking.live_powers import Live, hits_of, replies_of
 from runtime.processes.inference import Inference
 from runtime.replay.difference import contrast, parting

@@ -8,8 +8,8 @@ import pytest
 
 from prompts.contracts import PROMPTS
 from prompts.library import Library
-from runtime.engines.mlx.closing import shortest
-from runtime.engines.openai.schema import problem
+from runtime.engines.mlx.grammar import shortest
+from runtime.engines.openai.wire import problem
 from tests.runtime.engines.sample import VARIABLES, collect, render, request, shape
 
 LIBRARY = Library()

@@ -1,7 +1,7 @@
 import pytest
 
 from prompts import contracts as c
-from runtime.engines.mlx.fit import fit
+from runtime.engines.mlx.prepare import fit
 from tests.runtime.engines.sample import RELEVANCE
 
 
