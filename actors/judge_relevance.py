@@ -5,6 +5,7 @@ PassagesRetrieved -> PassagesJudged        prompt: judge_relevance, once per lan
 When the judge cannot answer, the passages go on unjudged: a doubtful passage costs less than a lost one.
 """
 
+from actors.evidence.analyses import blank, verbatim
 from actors.evidence.prompt_shapes import chunk_of
 from actors.outcome.closest import MOST
 from bus.delivery.actor import actor
@@ -51,38 +52,4 @@ def judged(message: PassagesRetrieved, passages: tuple[Passage, ...], analysis: 
         snapshot=message.snapshot,
         collection=message.collection,
         near=tuple(p for p in message.passages if p not in passages)[:MOST],
-    )
-
-
-def verbatim(message: PassagesRetrieved, reply: contracts.Relevance) -> Analysis:
-    """The judge's analysis with only the verbatim excerpts of their chunk; the others are counted."""
-    texts: dict[str, list[str]] = {}
-    for passage in message.passages:
-        texts.setdefault(passage.source_id, []).append(passage.text)
-    extracts = tuple(
-        Extract(source_file=e.source_file, excerpt=e.excerpt, relevance=e.relevance)
-        for e in reply.relevant_extracts
-        if e.excerpt.strip() and any(e.excerpt in text for text in texts.get(e.source_file, ()))
-    )
-    return Analysis(
-        sub_query_id=message.sub_query.id,
-        sub_query_statement=message.sub_query.statement,
-        relevant_extracts=extracts,
-        sub_answer=reply.sub_answer,
-        confidence=reply.confidence,
-        missing_aspects=reply.missing_aspects,
-        dropped=len(reply.relevant_extracts) - len(extracts),
-    )
-
-
-def blank(message: PassagesRetrieved, *, judged: bool) -> Analysis:
-    """The analysis of a lane without passages, or with passages that were not judged."""
-    return Analysis(
-        sub_query_id=message.sub_query.id,
-        sub_query_statement=message.sub_query.statement,
-        relevant_extracts=(),
-        sub_answer="",
-        confidence="low",
-        missing_aspects=(message.sub_query.focus or message.sub_query.statement,) if judged else (),
-        judged=judged,
     )

@@ -9,6 +9,7 @@ that nothing was next_step would be false.
 """
 
 from actors.choosing.aliases import with_other_names
+from actors.evidence.contexts import given
 from actors.outcome.refusals import fail, refuse
 from actors.question.profile import profile_of
 from bus.delivery.actor import actor
@@ -16,18 +17,9 @@ from bus.powers.events import Source, Sources
 from bus.powers.protocols import Emit, Search
 from bus.powers.searching import SearchRequest
 from bus.wire.errors import Failure
-from bus.wire.messages import (
-    AnswerSettled,
-    Collection,
-    Context,
-    Passage,
-    PassagesReady,
-    PassagesRetrieved,
-    SubQueryPlanned,
-)
+from bus.wire.messages import AnswerSettled, Collection, Passage, PassagesReady, PassagesRetrieved, SubQueryPlanned
 from index.filters import narrowed, words_of
 from index.masking import masked
-from index.source_paths import PATH, on_the_web
 from prompts import notices
 
 
@@ -82,29 +74,3 @@ def next_step(
             collection=collection,
         )
     return PassagesReady(question=message.question, passages=passages, snapshot=snapshot, collection=collection)
-
-
-def given(contexts: tuple[Context, ...]) -> tuple[Passage, ...]:
-    """The caller's contexts as passages, best score first; offsets count from the start of each context."""
-    ranked = sorted(contexts, key=lambda context: -context.score)
-    return tuple(
-        Passage(
-            source_id=context.metadata.source_id,
-            title=context.metadata.title,
-            url=_opens(context.metadata.url),
-            score=context.score,
-            score_type=context.score_type,
-            text=context.content,
-            char_start=0,
-            char_end=len(context.content),
-            language=context.metadata.language,
-            snapshot="",
-            page=context.metadata.page,
-        )
-        for context in ranked
-    )
-
-
-def _opens(url: str) -> str:
-    """The address of a context, which may be a hit that the caller was given before; empty for what no client should open."""
-    return url if PATH.fullmatch(url) else on_the_web(url)

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.evidence.analyses import verbatim
+from actors.evidence.contexts import given as given_contexts
 from actors.evidence.lanes import merge
-from actors.judge_relevance import judge_relevance, keep, verbatim
+from actors.judge_relevance import judge_relevance, keep
 from actors.judge_sufficiency import ROUND_2, judge_sufficiency
 from actors.question.profile import PROFILES, profile_of
-from actors.retrieve import given as given_contexts
 from actors.retrieve import retrieve
 from actors.select_evidence import select_evidence
 from bus.powers.events import Sources

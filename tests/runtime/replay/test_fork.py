@@ -3,8 +3,8 @@
 import pytest
 
 from actors.evidence import spans
+from actors.evidence.contexts import given as given_passages
 from actors.pipeline import STAGES, pipeline
-from actors.retrieve import given as given_passages
 from bus.journal.journal import Journal
 from bus.journal.records import Record, encode
 from bus.powers.searching import SearchReply, SearchRequest
