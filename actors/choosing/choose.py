@@ -7,7 +7,7 @@ is chosen for in parts.py; what becomes of a choice is in actors/selecting/chose
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import mul
 
@@ -22,6 +22,7 @@ from actors.choosing.weights import Weights, weights
 from actors.evidence.spans import Slice
 from actors.evidence.standing import out_of_date
 from bus.wire.messages import Collection, Passage, Question
+from index.languages.folding import fold
 from index.text.passages import weigh
 
 #: How many units are shown at most, and the least share of the probability that one beside the best needs.
@@ -30,6 +31,8 @@ MOST_UNITS, LEAST_SHARE = 5, 0.01
 OUT_OF_DATE = 3.0
 #: How many of the best units are looked through for others to show.
 _DEEP = 30
+#: Units that are no entries of a table of contents.
+_DATA = ("table_row", "code")
 #: How many likely ones those that are shown are chosen from.
 _MOST_LIKELY = 10
 
@@ -104,7 +107,7 @@ def choose(
 
 def rank(asked: Asked, passages: Sequence[Passage], learned: Weights) -> list[Ranked]:
     """Every unit of the passages, best first; equals in reading order."""
-    read = read_units(units_of(passages), passages, aliases(asked, passages))
+    read = without_entries(read_units(units_of(passages), passages, aliases(asked, passages)), passages)
     rows = values(asked, read, passages)
     by_place = [learned.ranking.get(name, 0.0) for name in FEATURES]
     scores = [sum(map(mul, by_place, row)) for row in rows]
@@ -116,6 +119,18 @@ def rank(asked: Asked, passages: Sequence[Passage], learned: Weights) -> list[Ra
         for each, score, chance, row in zip(read, scores, odds, rows, strict=True)
     ]
     return sorted(found, key=lambda each: -each.score)
+
+
+def without_entries(read: list[Read], passages: Sequence[Passage]) -> list[Read]:
+    """The units without entries of a table of contents: those that are only the name of a file or a part of one."""
+    files = (passage.source_id.rpartition("/")[2] for passage in passages)
+    names = (name for each in read for name in (*each.unit.path, passages[each.unit.passage].title))
+    parts = {_bare(fold(name)) for name in {*files, *names}}
+    return [each for each in read if each.unit.kind in _DATA or _bare(each.folded) not in parts] or read
+
+
+def _bare(folded: str) -> str:
+    return folded.strip(" .:!?#*-–•")
 
 
 def in_force(ranked: list[Ranked], passages: Sequence[Passage], question: Question) -> list[Ranked]:
@@ -136,6 +151,8 @@ def in_force(ranked: list[Ranked], passages: Sequence[Passage], question: Questi
 def to_show(asked: Asked, ranked: Sequence[Ranked], most: float = MOST) -> list[Ranked]:
     """The units that have most of the probability together, of those that are likely and fit in `most` weights; best first.
 
+    Where there is room left, what surrounds the best one in its section follows.
+
     Where two things are compared, the best one is always among them, and what speaks of the one that it leaves out comes before
     others, likely or not.
     """
@@ -145,7 +162,23 @@ def to_show(asked: Asked, ranked: Sequence[Ranked], most: float = MOST) -> list[
     for each in ranked[:_DEEP]:
         if each.share >= LEAST_SHARE and not _among(each, likely):
             likely.append(each)
-    return _fullest(likely[:_MOST_LIKELY] or list(ranked[:1]), most)
+    shown = _fullest(likely[:_MOST_LIKELY] or list(ranked[:1]), most)
+    return [*shown, *itertools.islice(_around(shown, ranked, most), MOST_UNITS - len(shown))]
+
+
+def _around(shown: Sequence[Ranked], ranked: Sequence[Ranked], most: float) -> Iterator[Ranked]:
+    """What surrounds the best unit in its section, the nearest first, as far as it is not shown and still fits.
+
+    A row of a table needs no others.
+    """
+    if shown[0].unit.kind == "table_row":
+        return
+    best, room = shown[0].unit, most - sum(_weight(each.unit) for each in shown)
+    section = [each for each in ranked if (each.unit.passage, each.unit.section) == (best.passage, best.section)]
+    for each in sorted(section, key=lambda each: abs(each.unit.order - best.order)):
+        if _weight(each.unit) <= room and not _among(each, shown):
+            room -= _weight(each.unit)
+            yield each
 
 
 def _fullest(likely: Sequence[Ranked], most: float) -> list[Ranked]:

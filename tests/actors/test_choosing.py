@@ -13,7 +13,7 @@ from actors.choosing.units import LONG_PARAGRAPH, units_of
 from actors.choosing.weights import weights
 from actors.question.resolved import resolved
 from bus.wire.messages import Collection, QuestionAsked
-from tests.actors.blocks import passages
+from tests.actors.blocks import Piece, passages
 
 #: Their sum depends on the order.
 UNEVEN = {"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.7}
@@ -23,17 +23,20 @@ SENTENCE = (
 
 
 def found(question: str, *paragraphs: str) -> tuple[Ranked, ...]:
+    """The units of these paragraphs; one that begins with # is a heading."""
     asked = read_question(resolved(QuestionAsked(question=question)), Collection())
-    return tuple(rank(asked, passages(*(("prose", each) for each in paragraphs)), weights()))
+    blocks: list[Piece] = [("heading" if each.startswith("#") else "prose", each) for each in paragraphs]
+    return tuple(rank(asked, passages(*blocks), weights()))
 
 
 def shown(question: str, shares: Sequence[float], paragraphs: Sequence[str]) -> list[str]:
     """The shown text of paragraphs with these shares of the probability, the highest first."""
     asked = read_question(resolved(QuestionAsked(question=question)), Collection())
     by_text = {each.unit.text: each for each in found(question, *paragraphs)}
+    units = (by_text[text] for text in paragraphs if not text.startswith("#"))
     ranked = [
         Ranked(one.unit, -at, share, one.values, one.read)
-        for at, (share, one) in enumerate(zip(shares, (by_text[text] for text in paragraphs), strict=True))
+        for at, (share, one) in enumerate(zip(shares, units, strict=True))
     ]
     return [each.unit.text for each in to_show(asked, ranked)]
 
@@ -48,12 +51,20 @@ def test_two_short_units_win_over_one_long(shares: Sequence[float], wanted: list
     assert shown("Where is the mill?", shares, texts) == [texts[at] for at in wanted]
 
 
-def test_unlikely_unit_is_not_shown() -> None:
-    assert shown("Where is the mill?", (0.6, 0.005), ["The mill is here.", "Rye is sown."]) == ["The mill is here."]
+@pytest.mark.parametrize("shares", [(0.6, 0.005), (0.005, 0.004)])
+def test_unlikely_unit_elsewhere_is_not_shown(shares: Sequence[float]) -> None:
+    texts = ["The mill is here.", "# Rye", "Rye is sown."]
+    assert shown("Where is the mill?", shares, texts) == ["The mill is here."]
 
 
-def test_best_unit_is_shown_even_if_unlikely() -> None:
-    assert shown("Where is the mill?", (0.005, 0.004), ["The mill is here.", "Rye is sown."]) == ["The mill is here."]
+def test_section_fills_the_room() -> None:
+    texts = ["The mill is here.", "It is old.", "It is open on Mondays.", "# Rye", "Rye is sown."]
+    assert shown("Where is the mill?", (0.6, 0.005, 0.004, 0.003), texts) == texts[:3]
+
+
+def test_entries_of_contents_are_no_units() -> None:
+    texts = ["Titles for Smiths", "handbook.md", "The mill is here.", "# Titles for Smiths", "There are three levels."]
+    assert [each.unit.text for each in found("Where is the mill?", *texts)] == [texts[2], texts[4]]
 
 
 def test_units_are_few_and_distinct() -> None:

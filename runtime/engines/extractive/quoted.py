@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from actors.evidence.repeated import repeats
 from index.text.citations import strip_markers
 from index.text.sentences import split
-from prompts.contracts import SECTIONS, Evidence
+from prompts.contracts import Evidence
 
 #: After a full stop of this width no space follows.
 _WIDE_STOPS = re.compile(r"[。！？｡][\"'”’»」』)）]*\Z")
@@ -44,13 +44,9 @@ class Quoted:
 
 
 def said_once(found: Sequence[Quoted]) -> list[Quoted]:
-    """The same without what an earlier one says; what a later one shows in full, with more below it, goes as well.
-
-    An entry of a table of contents, which only repeats a heading above another part, goes too.
-    """
+    """The same without what an earlier one says; what a later one shows in full, with more below it, goes as well."""
     kept: list[Quoted] = []
-    headings = {_plain(heading) for one in found for heading in one.evidence.section.split(SECTIONS)}
-    for quoted in [one for one in found if _plain(one.text) not in headings] or found:
+    for quoted in found:
         whole = {(quoted.evidence.n, position) for position in quoted.positions}
         kept = [one for one in kept if not {(one.evidence.n, position) for position in one.positions} <= whole]
         said = [(at, sentence) for at, one in enumerate(kept) for sentence in _sentences(one.cited)]
@@ -89,10 +85,6 @@ def _citing(one: Quoted, again: Quoted) -> Quoted:
 
 def _sentences(cited: str) -> list[str]:
     return [cited[start:end] for start, end in split(cited)]
-
-
-def _plain(text: str) -> str:
-    return text.strip(" .:!?#").casefold()
 
 
 def _bare(cited: str) -> str:

@@ -1,7 +1,6 @@
 """What rules chose is quoted whole, each thing once, and never more than 600 weights."""
 
 import pytest
-from msgspec.structs import replace
 
 from actors.evidence.prompt_shapes import evidence_of
 from actors.evidence.spans import numbered, with_lead
@@ -68,14 +67,6 @@ def test_answering_units_are_kept_first() -> None:
     assert "The fee of a ferry is 30" in simple(
         chosen(*pieces, ("prose", "The fee of a ferry is 30."), lead="The fee of a ferry is 30.")
     )
-
-
-def test_entry_of_contents_is_no_sentence() -> None:
-    evidence = chosen(
-        ("list_item", "- Ferry fees"), ("prose", "The fee of a ferry is 30."), lead="The fee of a ferry is 30."
-    )
-    below = [replace(each, section="Harbour › Ferry fees", lead=each.lead or each.text) for each in evidence]
-    assert simple(tuple(below)) == "The fee of a ferry is 30 [1]."
 
 
 def test_report_contains_each_sentence_once() -> None:
