@@ -1,8 +1,10 @@
 """Whether an address is of this machine alone: for the command line too, which loads no web server."""
 
+import functools
 import ipaddress
 
 
+@functools.lru_cache(maxsize=4096)
 def is_loopback(address: str) -> bool:
     """Whether only this machine can reach the address."""
     try:

@@ -10,11 +10,10 @@ The edge admits what arrives by HTTP, an actors process what was published on NA
 
 import asyncio
 import bisect
-import contextlib
 import itertools
 import math
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
 
@@ -129,24 +128,6 @@ class Admission:
             raise self._refusal(urgency, 0.0, self._clock()) from None
         except asyncio.CancelledError:
             self._drop(entry)
-            raise
-
-    @contextlib.asynccontextmanager
-    async def entered(
-        self,
-        run_id: str,
-        question: QuestionAsked,
-        deadline_s: float,
-        *,
-        key: str = "",
-        position: Position | None = None,
-    ) -> AsyncIterator[None]:
-        """`enter`, for a run that is not under way if the context ends with an exception."""
-        await self.enter(run_id, question, deadline_s, key=key, position=position)
-        try:
-            yield
-        except BaseException:
-            self.forget(run_id)
             raise
 
     def count(self, run_id: str, urgency: Urgency, deadline_s: float) -> None:

@@ -131,7 +131,6 @@ class Connection(web.RequestHandler):
             Excess(self._loop, cast(asyncio.Transport, transport), self._crowd)  # uvloop's does not inherit from it
             return
         self._from = address
-        _limit_sending(transport.get_extra_info("socket"), self._stall_s)
         super().connection_made(transport)
 
     def pause_writing(self) -> None:
@@ -181,11 +180,14 @@ class Connection(web.RequestHandler):
         return response
 
 
-def _limit_sending(connection: socket.socket | None, stall_s: float) -> None:
-    """Let the operating system end a connection that accepts no more bytes, also while it closes; not every system can."""
+def _limit_sending(listening: socket.socket, stall_s: float) -> None:
+    """Let the operating system end a connection that accepts no more bytes, also while it closes; not every system can.
+
+    A connection inherits the option.
+    """
     option = getattr(socket, "TCP_USER_TIMEOUT", None)
-    if connection is not None and option is not None:
-        connection.setsockopt(socket.IPPROTO_TCP, option, round(1000 * stall_s))
+    if option is not None:
+        listening.setsockopt(socket.IPPROTO_TCP, option, round(1000 * stall_s))
 
 
 class Site(web.BaseSite):
@@ -223,6 +225,8 @@ class Site(web.BaseSite):
             return Connection(server, self._crowd, self._stall_s, loop=loop, **self._options)
 
         self._server = await loop.create_server(connection, list(self._addresses), self.port, backlog=BACKLOG)
+        for each in self._server.sockets:
+            _limit_sending(each, self._stall_s)
         self.port = int(self._server.sockets[0].getsockname()[1])
 
 

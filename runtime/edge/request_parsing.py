@@ -1,6 +1,7 @@
 """Read the HTTP part of a request: body, numbers, `Accept`. `bus.wire.requests` reads the body's fields."""
 
 import asyncio
+import contextlib
 
 from aiohttp import hdrs, web
 
@@ -18,23 +19,26 @@ async def json_body(request: web.Request, times: int = 1) -> bytes:
         given = request.headers.get("Content-Type", "none")
         raise Problem(415, "not_json", f"the Content-Type is {given[:100]}; send JSON as application/json")
     most = request.client_max_size * times
-    too_large = Problem(
-        413, "too_large", f"the body is larger than {most // 1024} KB; shorten the conversation or contexts"
-    )
     if (request.content_length or 0) > most:
-        raise too_large
+        raise _too_large(most)
     encoding = request.headers.get(hdrs.CONTENT_ENCODING, "")
     if encoding.lower() not in ("", "identity"):
         raise Problem(415, "compressed", f"the Content-Encoding is {encoding[:100]}; send the body uncompressed")
+    here = request.content.is_eof()  # most bodies arrive with their headers
     try:
-        async with asyncio.timeout(request.app[TIMEOUTS].body_s):
+        async with contextlib.nullcontext() if here else asyncio.timeout(request.app[TIMEOUTS].body_s):
             return await (request if times == 1 else request.clone(client_max_size=most)).read()
     except web.HTTPRequestEntityTooLarge:
-        raise too_large from None
+        raise _too_large(most) from None
     except TimeoutError:
         raise Problem(408, "slow_body", "the body did not arrive in time; send it at once") from None
     except web.RequestPayloadError:
         raise Problem(400, "bad_body", "the body is cut short") from None
+
+
+def _too_large(most: int) -> Problem:
+    detail = f"the body is larger than {most // 1024} KB; shorten the conversation or contexts"
+    return Problem(413, "too_large", detail)
 
 
 def last_event_id(request: web.Request) -> int:

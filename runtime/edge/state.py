@@ -176,12 +176,13 @@ class Edge:
         position: Position | None = None,
     ) -> Reader:
         access, run_id = caller.access, run.run_id
-        headers = {VIA: transport, RECEIVED: f"{time.time():.6f}"}
+        longest_s = question.deadline_s or deadline_s or self.run_deadline_s
+        received, began, key = time.time(), time.monotonic(), access.key if access else ""
+        await self.admission.enter(run_id, question, longest_s, key=key, position=position)
+        headers = {VIA: transport, RECEIVED: f"{received:.6f}"}
         if caller.traceparent:
             headers[TRACEPARENT] = caller.traceparent
-        longest_s = question.deadline_s or deadline_s or self.run_deadline_s
-        began, key = time.monotonic(), access.key if access else ""
-        async with self.admission.entered(run_id, question, longest_s, key=key, position=position):
+        try:
             if (waited_s := time.monotonic() - began) > NOTABLE_S:  # the deadline counts from the request
                 question = msgspec.structs.replace(question, deadline_s=max(longest_s - waited_s, NOTABLE_S))
             submitting = asyncio.create_task(
@@ -193,6 +194,9 @@ class Edge:
             except asyncio.CancelledError:
                 await self._to_its_end(self._left_early(question, run_id, submitting), f"end {run_id}")
                 raise
+        except BaseException:
+            self.admission.forget(run_id)
+            raise
         if not submitted.created:  # another request with its idempotency key came first
             self.admission.forget(run_id)
         return reader
