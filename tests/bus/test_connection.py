@@ -1,5 +1,6 @@
-"""Connections: closed while the server is away, and flushed."""
+"""Connections: closed while the server is away, and flushed; a choice between the replies of several servers."""
 
+import msgspec
 import pytest
 
 from bus.delivery.graph import Graph
@@ -8,6 +9,7 @@ from bus.transport.configuration import streams
 from bus.transport.connection import connect, keep_trying
 from bus.transport.frames import headers_of, status_in
 from bus.transport.settings import BusSettings
+from bus.transport.stream_info import ApiReply
 from bus.wire.errors import Unavailable
 from bus.wire.subjects import EVENTS, RUNS
 from tests.bus.toys import done, end, intake
@@ -84,3 +86,26 @@ def test_status_of_server_replies(header: bytes, status: str) -> None:
 def test_binary_headers_are_read_as_far_as_possible() -> None:
     assert headers_of(b"NATS/1.0\r\nA: \xff\r\n\xff: b\r\nno colon\r\nC:d\r\n\r\n") == {"A": "\ufffd", "C": "d"}
     assert headers_of(b"") == {}
+
+
+S = 1_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("others", "believed"),
+    [
+        (None, True),  # no cluster
+        ([], True),  # one copy
+        ([1 * S, 2 * S], True),
+        ([1 * S, 90 * S], True),
+        ([4 * S, 4 * S], False),  # they may have elected another
+        ([0, 0], False),  # never heard of
+        ([1 * S, 0, 0, 0], False),
+        ([1 * S, 2 * S, 0, 0], True),
+    ],
+)
+def test_leader_needs_a_recent_majority(others: list[int] | None, believed: bool) -> None:
+    said = {"state": {"last_seq": 3}}
+    if others is not None:
+        said["cluster"] = {"leader": "a", "replicas": [{"name": "x", "active": each} for each in others]}  # type: ignore[dict-item]
+    assert msgspec.json.decode(msgspec.json.encode(said), type=ApiReply).has_majority == believed

@@ -1,4 +1,4 @@
-"""Work that is ended early, over a real nats-server: cancelled, too late, killed, superseded."""
+"""Work that is ended early, over a real nats-server: cancelled, too late, killed, superseded, without a notification."""
 
 import asyncio
 import secrets
@@ -34,6 +34,7 @@ from tests.bus.toys import (
     settled_with,
     working,
 )
+from tests.bus.toys import end as last
 from tests.bus.wires import Server, Wire
 from tests.polling import until
 
@@ -298,3 +299,18 @@ async def test_stopping_waits_for_a_stored_cancellation(
     await stopping
     assert "DrainTimeoutError" not in caplog.text
     assert worker.bugs == []
+
+
+async def test_lost_ends_block_no_question(own_settings: BusSettings, own_wire: Wire) -> None:
+    over: RunFinished = answered()
+    async with working(own_settings, intake, last) as worker:
+        held, question = 0, QuestionAsked(question="?")
+        while worker.intake.limit.has_room("interactive"):
+            run_id = f"unheard-{held}"
+            await own_wire.journal.write(finished(run_id), over)
+            await own_wire.client.flush()
+            await worker.client.flush()  # this end belongs to a run that has not begun
+            await worker.intake.enter(run_id, question, 3600.0)
+            held += 1
+        assert held == worker.intake.limit.at_once
+        assert (await ended(own_wire, await ask(own_wire, deadline_s=60.0))).outcome == "answered"

@@ -1,4 +1,4 @@
-"""The journal over a real nats-server: each key once, from any writer; a run's trace in one read."""
+"""The journal over a real nats-server: each key once, from any writer; a trace in one read; access records and chats."""
 
 import asyncio
 import secrets
@@ -10,8 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bus.journal.access import Access, access_in, access_key, access_of, grant, groups_named
 from bus.journal.journal import WRONG_LAST, Journal
+from bus.journal.pruning import remove_run
 from bus.journal.records import AskRecord, SearchRecord, Stage, decode, encode
+from bus.powers.searching import Finder, SearchReply, SearchRequest, answers, record_of
+from bus.runs.runs import Runs
 from bus.transport.connection import Inbox, connect
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
@@ -223,3 +227,81 @@ def test_stage_keeps_to_two_lines(text: str) -> None:
     data = encode(question, Stage(actor=text))
     assert data.count(b"\n") == 1
     assert decode("question_ready", data) == question
+
+
+ASKERS = (
+    None,
+    Access(key="ann"),
+    Access(key="ann", groups=()),
+    Access(key="ann", groups=("sales",)),
+    Access(key="eve"),
+)
+
+
+async def test_every_process_with_the_secret_reads_the_last_run(wire: Wire) -> None:
+    first, second = (Runs(wire.client, wire.inbox, wire.journal, secret=b"s") for _ in range(2))
+    chat = secrets.token_hex(8)
+    assert await first.latest_of_chat(chat) is None
+    for run_id in ("a1", "b2", "a1"):
+        await first.add_to_chat(chat + run_id, chat)
+    assert await second.latest_of_chat(chat) == f"{chat}b2", "a run is added once"
+    stranger = Runs(wire.client, wire.inbox, wire.journal, secret=b"another")
+    assert await stranger.latest_of_chat(chat) is None
+
+
+async def test_name_is_another_chat_for_each_key(wire: Wire) -> None:
+    runs = Runs(wire.client, wire.inbox, wire.journal)
+    chat = secrets.token_hex(8)
+    for number, access in enumerate(ASKERS):
+        await runs.add_to_chat(f"{chat}-{number}", chat, access)
+    assert [await runs.latest_of_chat(chat, access) for access in ASKERS] == [
+        f"{chat}-{number}" for number in range(len(ASKERS))
+    ]
+
+
+async def test_chat_leaves_the_journal_with_its_run(wire: Wire) -> None:
+    runs = Runs(wire.client, wire.inbox, wire.journal)
+    chat, run_id = secrets.token_hex(8), secrets.token_hex(8)
+    await wire.journal.write(key_of(QuestionAsked, run_id), QuestionAsked(question="how long"))
+    await runs.add_to_chat(run_id, chat)
+    record = await runs.record(run_id)
+    assert record is not None
+    assert record.question == "how long", "the record of a run is read as before"
+    await remove_run(wire.journal, run_id)
+    assert await runs.latest_of_chat(chat) is None
+
+
+async def test_it_is_written_once(wire: Wire) -> None:
+    run_id = secrets.token_hex(8)
+    assert await access_of(wire.journal, run_id) is None
+    assert await grant(wire.journal, run_id, Access(key="ann", groups=("sales",)))
+    assert not await grant(wire.journal, run_id, Access(key="eve"))
+    assert await access_of(wire.journal, run_id) == Access(key="ann", groups=("sales",))
+    assert access_in(await wire.journal.run(run_id)) == Access(key="ann", groups=("sales",))
+
+
+async def test_unreadable_access_record_sees_public_documents(wire: Wire) -> None:
+    run_id = secrets.token_hex(8)
+    await wire.journal.publish(access_key(run_id).subject, b'{"groups": 7}')
+    assert await access_of(wire.journal, run_id) == Access(key="", groups=())
+
+
+async def test_groups_reach_every_search() -> None:
+    heard: list[SearchRequest] = []
+
+    async def find(request: SearchRequest) -> tuple[SearchReply, SearchRecord]:
+        heard.append(request)
+        return SearchReply(), record_of(request, b"{}", 0.0)
+
+    asked = SearchRequest(query="x", language="en", k=1, groups=("board",))
+    search = Finder(find, ("sales",))
+    await search(asked)
+    assert [each.groups for each in heard] == [("sales",)]
+    assert answers(search.records[0], asked)
+
+
+@pytest.mark.parametrize(
+    ("setting", "groups"), [("*", None), (" * ", None), ("", ()), ("sales", ("sales",)), ("a, b,,c ", ("a", "b", "c"))]
+)
+def test_groups_are_named_with_commas(setting: str, groups: tuple[str, ...] | None) -> None:
+    assert groups_named(setting) == groups

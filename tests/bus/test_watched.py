@@ -1,4 +1,4 @@
-"""A background task that ends or raises is started again, counted, and shows while it is down."""
+"""Background tasks that end are started again; waiting misses no message and measures a silence exactly."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -8,6 +8,7 @@ import pytest
 from bus.transport import watched
 from bus.transport.connection import Msg
 from bus.transport.health import Health, answer_health, health_of, process_health
+from bus.transport.wake import Wake
 from bus.transport.watched import Watch
 from bus.wire.errors import Unavailable
 from tests.bus.wires import Wire
@@ -90,3 +91,67 @@ async def test_unreadable_health_is_not_ready(wire: Wire) -> None:
     health = await health_of(wire.client, "broken", timeout_s=5.0)
     assert health is not None
     assert (health.ready, "cannot be read" in health.detail) == (False, True)
+
+
+async def waiting(wake: Wake, silence_s: float | None = None) -> asyncio.Task[bool]:
+    """A wait that has begun."""
+    task = asyncio.ensure_future(wake.wait(silence_s))
+    await asyncio.sleep(0)
+    assert not task.done()
+    return task
+
+
+@pytest.mark.parametrize("silence_s", [None, 30.0])
+async def test_what_comes_ends_the_wait(silence_s: float | None) -> None:
+    wake = Wake()
+    for _ in range(3):
+        task = await waiting(wake, silence_s)
+        wake.set()
+        wake.set()
+        assert await task
+    wake.close()
+
+
+async def test_silence_ends_a_wait_after_messages() -> None:
+    wake, loop = Wake(), asyncio.get_running_loop()
+    for _ in range(3):
+        task = await waiting(wake, 0.05)
+        wake.set()
+        assert await task
+    began = loop.time()
+    assert not await wake.wait(0.05)
+    assert loop.time() - began >= 0.045  # a timer may be a clock's tick early
+
+
+async def test_shorter_silence_after_a_longer_one() -> None:
+    wake = Wake()
+    task = await waiting(wake, 60.0)
+    wake.set()
+    assert await task
+    async with asyncio.timeout(30.0):
+        assert not await wake.wait(0.01)
+
+
+async def test_silence_of_an_earlier_wait_ends_no_other() -> None:
+    wake = Wake()
+    task = await waiting(wake, 0.01)
+    wake.set()
+    assert await task
+    endless = await waiting(wake)
+    assert not await Wake().wait(0.05)  # longer than the first might have been silent
+    assert not endless.done()
+    wake.set()
+    assert await endless
+
+
+async def test_cancelled_wait_leaves_the_next_alone() -> None:
+    wake = Wake()
+    task = await waiting(wake, 30.0)
+    task.cancel()
+    wake.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    again = await waiting(wake, 30.0)
+    wake.set()
+    assert await again
+    wake.close()

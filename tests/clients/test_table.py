@@ -1,4 +1,4 @@
-"""docs/clients.md agrees with the clients' tests."""
+"""docs/clients.md agrees with the clients' tests, and Node comes with the suite."""
 
 import asyncio
 import contextlib
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.clients.installed import output_of, python_of
 from tests.clients.table import PAGE, made, make, version
 
 
@@ -23,3 +24,8 @@ async def test_the_tables_are_current(request: pytest.FixtureRequest, tmp_path: 
 def test_unpinned_package_has_no_version() -> None:
     with pytest.raises(KeyError, match="left-pad is not pinned"):
         version("left-pad", "python/websocket.txt")
+
+
+async def test_node_comes_as_a_wheel() -> None:
+    node = python_of("node").parent / "node"
+    assert (await output_of(node, "-p", "6 * 7")).strip() == "42"

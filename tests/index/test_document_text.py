@@ -1,6 +1,7 @@
-"""A document's text, put together again from its passages."""
+"""A document's text put together from its passages, its address, and the example questions of the documents."""
 
 import random
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,12 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from index.build import ingest
 from index.model import Block, Document, Passage
 from index.readers import Source, Unreadable, read
+from index.reading.pool import Pool
+from index.search.searcher import Searcher
 from index.snapshot.prepared import Prepared, prepare
 from index.snapshot.segment import write_segment
 from index.snapshot.store import PassageStore
+from index.source_paths import on_the_web, openable
 from index.text.document_text import Read, stretch
+from index.text.examples import examples
+from runtime.processes.served import held
 
 _FILES = sorted(path for path in (Path(__file__).parents[1] / "documents" / "texts").rglob("*") if path.is_file())
 
@@ -100,3 +107,116 @@ def test_a_record_of_before_is_read(tmp_path: Path) -> None:
     fields = msgspec.to_builtins(prepared.passages[1])
     older = msgspec.msgpack.decode(msgspec.msgpack.encode(fields[: len(fields) - 4]), type=Passage)
     assert (older.text, older.before, older.pages, older.goes_on) == (prepared.passages[1].text, "", (), False)
+
+
+@pytest.mark.parametrize(
+    ("url", "of_a_document", "of_an_index"),
+    [
+        ("https://example.org/a?b#c", True, True),
+        ("file:///home/me/a.md", False, True),
+        ("/guide/a.html#b", False, True),
+        ("", False, False),
+        ("javascript:alert(1)", False, False),
+        (" javascript:alert(1)", False, False),
+        ("data:text/html,a", False, False),
+        ("//evil.example", False, False),
+        ("/\\evil.example", False, False),
+        ("https:evil.example", False, False),
+        ("https://a.example/\r\nb", False, False),
+    ],
+)
+def test_unsafe_address_is_dropped(url: str, of_a_document: bool, of_an_index: bool) -> None:
+    assert on_the_web(url) == (url if of_a_document else "")
+    assert openable(url) == (url if of_an_index else "")
+
+
+def passage(source_id: str, *headings: str, language: str = "en", kind: str = "heading", below: str = "") -> Passage:
+    """Headings, each a block, and the text below them, which has their words unless it is given."""
+    words = re.sub(r"[^\w ]", "", " ".join(headings))
+    text = "\n".join((*headings, below or f"{words}."))
+    blocks, at = [], 0
+    for heading in headings:
+        blocks.append(Block(start=at, end=at + len(heading), kind=kind))
+        at += len(heading) + 1
+    return Passage(
+        number=0, source_id=source_id, title="", url="", language=language, text=text, char_start=0, char_end=len(text),
+        page=None, headings=(), blocks=tuple(blocks),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("heading", "question"),
+    [
+        ("When is a refund paid?", "When is a refund paid?"),
+        ("## 3. When is a refund paid? ##", None),
+        ("## 3. When is a refund paid?", "When is a refund paid?"),
+        ("**Q: When is a refund paid?**", "When is a refund paid?"),
+        ("환불은 언제 되나요?", "환불은 언제 되나요?"),
+        ("何时退款？请看这里。何时退款？", None),
+        ("متى يُدفع المبلغ؟", "متى يُدفع المبلغ؟"),
+        ("¿Cuándo se devuelve el importe?", "¿Cuándo se devuelve el importe?"),
+        ("A car drives 240 km in 3 hours. How fast is it?", None),
+        ("Why?", None),
+        ("Refunds", None),
+        ("x" * 200 + "?", None),
+    ],
+)
+def test_heading_with_one_question_is_an_example(heading: str, question: str | None) -> None:
+    assert [each.question for each in examples([passage("a", heading)], 9)] == ([question] if question else [])
+
+
+@pytest.mark.parametrize(
+    ("heading", "below", "named"),
+    [
+        ("When is a refund paid?", "Refunds are paid within 14 days.", True),
+        ("When is a refund paid?", "We answer within 14 days.", False),
+        ("Still have questions?", "If you still have questions, write to us.", False),
+        ("What does this mean in practice?", "You write an adventure with your team.", False),
+        ("환불은 언제 되나요?", "환불은 14일 안에 됩니다.", True),
+        ("متى يُدفع المبلغ؟", "يُدفع المبلغ خلال 14 يومًا.", True),
+    ],
+)
+def test_example_names_its_subject(heading: str, below: str, named: bool) -> None:
+    assert [each.question for each in examples([passage("a", heading, below=below)], 9)] == [heading] * named
+
+
+def test_question_in_running_text_is_no_example() -> None:
+    assert examples([passage("a", "When is a refund paid?", kind="prose")], 9) == []
+
+
+def test_examples_alternate_languages_and_documents() -> None:
+    found = examples(
+        [
+            passage("a", "What is first?", "What is third?"),
+            passage("b", "What is second?", "what is first?"),
+            passage("c", "무엇이 먼저인가요?", language="ko"),
+        ],
+        4,
+    )
+    assert [each.question for each in found] == [
+        "What is first?",
+        "무엇이 먼저인가요?",
+        "What is second?",
+        "What is third?",
+    ]
+
+
+def test_examples_come_from_visible_documents(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "all.md").write_text("# When does the shop open?\n\nThe shop opens at nine.\n", encoding="utf-8")
+    (docs / "board.md").write_text(
+        "---\ngroups: [board]\n---\n# Who is dismissed?\n\nNobody is dismissed this year.\n", encoding="utf-8"
+    )
+    with Pool(processes=1) as pool:
+        ingest.bring_in(tmp_path / "index", [str(docs)], only=True, pool=pool)
+    searcher = Searcher.open(tmp_path / "index")
+    told = held(searcher, ())
+    assert (told.documents, [each.source_id for each in told.titles]) == (1, ["all.md"])
+    assert [each.question for each in told.examples] == ["When does the shop open?"]
+    assert sum(told.languages.values()) == 1
+    for groups in (("board",), None):
+        told = held(searcher, groups)
+        assert told.documents == 2
+        assert {each.question for each in told.examples} == {"When does the shop open?", "Who is dismissed?"}
+    searcher.close()

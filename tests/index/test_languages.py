@@ -1,4 +1,4 @@
-"""A language is a folder with everything that every language must have, and nothing unknown."""
+"""A language is a folder with everything that every language must have; languages are detected alone and mixed."""
 
 import shutil
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ import pytest
 from msgspec import inspect
 
 from index.languages import FALLBACK, FOLDER, LANGUAGES, LanguageProblem, of, read
+from index.languages.detection import detect, share_of, strongly, surely
 from index.languages.tables import Language
 
 
@@ -77,3 +78,95 @@ def test_all_errors_are_reported_at_once(folder: Path) -> None:
     with pytest.raises(LanguageProblem) as caught:
         read(folder)
     assert len(str(caught.value).splitlines()) == 2
+
+
+#: Rows of names: nine Spanish words among them, and none of English or French.
+NAMES = """Name: El Salvador (el) | Capital: San Salvador | Code: SLV | Region: Latin America | Currency: Dollar | Formal: Salvador
+Name: Portugal | Formal: la República Portuguesa | Capital: Lisboa | Code: POR | Continent: EU | Region Name: Southern Europe
+Name: Líbano (el) | Formal: la República Libanesa | Capital: Beirut | Code: LBN | Region Name: Western Asia | Currency: Pound
+Name: Uruguay (el) | Formal: la República Oriental del Uruguay | Capital: Montevideo | Code: URY | Currency: Peso Uruguayo
+Name: Alemania | Formal: Alemania | Capital: Berlín | Code: GER | Continent: EU | Region Name: Western Europe | Currency: Euro
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("환불은 구매 후 7일 안에 신청해야 합니다.", "ko"),
+        ("환불", "ko"),
+        ("BM25 retrieval system 설정은 어디에 있습니까?", "ko"),
+        ("Refunds must be requested within seven days.", "en"),
+        ("opening hours", "en"),
+        ("hello", "en"),
+        ("deploy a chart on a cluster", "en"),
+        ("近视手术后需要休息多久？", "zh"),
+        ("近视", "zh"),
+        ("什么是RCEP?", "zh"),
+        ("¿Cuál es el horario de apertura?", "es"),
+        ("permiso de conducir", "es"),
+        ("El Estado paga la ayuda.", "es"),
+        ("hola", "es"),
+        ("pagar a plazos", "es"),
+        ("tu cuenta", "es"),
+        ("bonjour", "fr"),
+        ("Quels sont les horaires d'ouverture ?", "fr"),
+        ("carte grise", "fr"),
+        ("L’État verse l’aide.", "fr"),
+        ("ما هي ساعات العمل؟", "ar"),
+        ("تأشيرة", "ar"),
+        ("ما هو بروتوكول HTTP؟", "ar"),
+        ("uv에서 lock 파일을 update 하려면 command가 뭐야", "ko"),
+        ("React useEffect cleanup function 的调用时机", "zh"),
+        ("كيف أستخدم useEffect في React Native", "ar"),
+        ("كتابة `if. في السطر\nجملة `switch` يمكنها استبدال العديد من الجمل، و `case` واحدة", "ar"),
+        ("what does 환불 mean on this form", "en"),
+        ("Vue에서 v-model directive modifier", "ko"),
+        (" ".join(f"Xarelto{n} Bvlgari Qatar" for n in "abcdefgh"), "und"),
+        ("日本の首都はどこですか", "und"),
+        ("", "und"),
+        ("12 345,6 %", "und"),
+        ("[1] https://example.com/the/page", "und"),
+    ],
+)
+def test_detect(text: str, language: str) -> None:
+    assert detect(text) == language
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "low", "high"),
+    [
+        ("환불은 됩니다", "ko", 1.0, 1.0),
+        ("환불은 됩니다", "en", 0.0, 0.0),
+        ("환불은 refund 입니다", "ko", 0.6, 0.9),
+        ("12", "fr", 1.0, 1.0),
+        ("les 近视", "fr", 0.1, 0.5),
+    ],
+)
+def test_share_of(text: str, language: str, low: float, high: float) -> None:
+    assert low <= share_of(text, language) <= high
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "sure"),
+    [
+        ("The gate is closed at ten and it is opened again by the guard who has the key in the morning.", "en", True),
+        ("AdGuard Dashboard Europe Paris config", "fr", False),
+        ("Le portail est fermé à dix heures et il est rouvert par le gardien qui a la clé dans la loge.", "fr", True),
+        (
+            "El portón se cierra a las diez y por la mañana lo abre el guardia que tiene la llave de la casa.",
+            "es",
+            True,
+        ),
+        ("El portón se cierra a las diez y la clé est dans la loge du gardien qui ferme le portail.", "es", False),
+        ("환불", "ko", False),
+        ("환불은 구매일로부터 십사일 이내에 신청하실 수 있습니다. 고객센터로 문의해 주세요.", "ko", True),
+    ],
+)
+def test_certain_language_needs_strong_evidence(text: str, language: str, *, sure: bool) -> None:
+    assert strongly(text, language) is sure
+
+
+def test_names_are_no_running_text() -> None:
+    sentences = "El portón se cierra a las diez y por la mañana lo abre el guardia que tiene la llave de la casa."
+    assert (surely(NAMES, "en"), surely(NAMES, "en", running=0.8)) == ("es", "en")
+    assert (surely(sentences, "en"), surely(sentences, "en", running=0.8)) == ("es", "es")

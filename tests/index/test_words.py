@@ -1,12 +1,17 @@
-"""Words as they are compared: forms of one word meet, different words do not; kinds of questions in five languages."""
+"""Words as they are compared: forms, stems, negation, matches with a question, names in other languages."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.choosing.forms import holds, kind_of
-from index.languages.folding import fold
+from index.languages import LANGUAGES, of
+from index.languages.folding import fold, normal, visible
+from index.languages.negation import is_negated, negations
+from index.languages.stems import Affix, affixes, stem
 from index.languages.words import grams, terms
+from index.text.crossing import _names, _pattern, crossed
+from index.text.matching import content_words, matches
 
 
 @pytest.mark.parametrize(
@@ -113,3 +118,199 @@ def test_the_kind_of_thing_asked_for(question: str, kind: str) -> None:
 )
 def test_new_content_of_a_kind_is_detected(kind: str, sentence: str, question: str, held: bool) -> None:
     assert holds(kind, sentence, question) is held  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("１２３４．５％", "1234.5%"),
+        ("١٢٣٤٫٥", "1234.5"),
+        ("۱۲۳", "123"),
+        ("1\u202f234,5\u00a0€", "1 234,5 €"),
+        ("L’État", "l'état"),
+        ("km²", "km^2"),
+        ("not\u200b al\u00adlowed\u202e", "not allowed"),
+        ("الأُولى", "الاولي"),
+        ("٣٠ ٪", "30 %"),
+        ("–1—2", "-1-2"),
+        ("e\u0301", "é"),
+    ],
+)
+def test_normal(text: str, form: str) -> None:
+    assert normal(text) == form
+
+
+@given(st.text(max_size=60))
+def test_normal_twice_is_normal_once(text: str) -> None:
+    assert normal(normal(text)) == normal(text)
+
+
+@given(st.text(max_size=60), st.integers(0, 60))
+def test_invisible_characters_change_nothing(text: str, at: int) -> None:
+    for hidden in "\u200b\u202e\u2066\ufeff\u00ad":
+        assert visible(text[:at] + hidden + text[at:]) == visible(text)
+
+
+def test_invisible_characters_do_not_hide_a_word() -> None:
+    assert fold("re\u00adfund\u200b") == fold("Refund")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("opened", "opening"),
+        ("libraries", "library"),
+        ("planned", "planning"),
+        ("remboursements", "remboursement"),
+        ("도서관은", "도서관에서"),
+        ("신청할", "신청을"),
+        ("الطلاب", "لطلاب"),
+        ("والكتب", "الكتب"),
+        ("1,964", "1964"),
+    ],
+)
+def test_forms_of_a_word_have_one_stem(one: str, other: str) -> None:
+    assert stem(fold(one)) == stem(fold(other))
+
+
+@pytest.mark.parametrize(("one", "other"), [("opened", "closed"), ("도서관", "박물관"), ("مكتبة", "متحف")])
+def test_different_words_have_different_stems(one: str, other: str) -> None:
+    assert stem(fold(one)) != stem(fold(other))
+
+
+def test_first_matching_affix_row_counts() -> None:
+    assert affixes(["3 s ication=ic", "2 ies=y s"]) == {
+        "s": Affix(3, ""),
+        "ication": Affix(3, "ic"),
+        "ies": Affix(2, "y"),
+    }
+
+
+def test_longest_affix_with_enough_left_is_cut() -> None:
+    assert [stem(word) for word in ("communications", "cations")] == ["communic", "cation"]
+
+
+@given(st.text(st.characters(categories=["L"]), min_size=1, max_size=12))
+def test_a_stem_is_never_empty(word: str) -> None:
+    assert stem(word)
+
+
+#: Language, text in normal form, cue, what it turns.
+TURNED = [
+    ("en", "the fee is not refunded, but the deposit is", "not", " refunded"),
+    ("en", "they don't open however late it is", "don't", " open "),
+    ("es", "la fianza no se devuelve, pero el pago sí", "no", " se devuelve"),
+    ("es", "una entrada sin billete pero gratuita", "sin", " billete "),
+    ("fr", "le dépôt n'est pas remboursé, sauf accord", "pas", "n'est pas remboursé"),
+    ("fr", "une entrée sans billet mais gratuite", "sans", " billet "),
+    ("ko", "표는 안 팝니다", "안", "팝니다"),
+    ("ko", "오늘은 표를 팔지 않습니다", "지 않", "오늘은 표를 팔"),
+    ("ko", "값이 싸다. 표는 없다", "없", " 표는 "),
+    ("zh", "商店不开门，可以预约", "不", "开门"),
+    ("ar", "المتحف لا يفتح يوم الجمعه، ويفتح السبت", "لا", " يفتح يوم الجمعه"),
+]
+#: Phrases with a cue in them that deny nothing.
+DENY_NOTHING = [
+    ("en", "it is not only large but old"),
+    ("es", "no solo es grande sino también antiguo"),
+    ("ko", "그것뿐만 아니라 이것도 판다"),
+    ("zh", "不仅大"),
+    ("ar", "لا شك في هذا"),
+]
+#: As written.
+DENIES = {
+    "en": ("Which park isn't open?", "Which park is open?"),
+    "es": ("¿Qué parque está excluido?", "¿Qué parque está abierto?"),
+    "fr": ("Quel parc n’est pas ouvert ?", "Quel parc est ouvert ?"),
+    "ko": ("열지 않은 공원은?", "연 공원은?"),
+    "zh": ("哪个公园没有开放？", "哪个公园开放？"),
+    "ar": ("أي حديقة غير مفتوحة ؟", "أي حديقة مفتوحة ؟"),
+}
+
+
+@pytest.mark.parametrize(("language", "text", "cue", "turned"), TURNED)
+def test_cue_negates_its_scope(language: str, text: str, cue: str, turned: str) -> None:
+    (found,) = negations(text, language)
+    assert (found.cue, text[found.start : found.end]) == (cue, turned)
+
+
+@pytest.mark.parametrize(("language", "text"), DENY_NOTHING)
+def test_some_phrases_deny_nothing(language: str, text: str) -> None:
+    assert not negations(text, language)
+
+
+@pytest.mark.parametrize("language", DENIES)
+def test_negated_questions_are_distinguished(language: str) -> None:
+    assert [is_negated(text) for text in DENIES[language]] == [True, False]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_can_negate(language: str) -> None:
+    table = of(language).terms.negation
+    assert table.before or table.after or table.circumfix.opens
+    assert bool(table.circumfix.opens) == bool(table.circumfix.closes)
+    assert table.reach > 0
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "found"),
+    [
+        ("How many days until refunds are paid?", "Paid within 14 days, or until May; a refund", ["Paid", "days", "refund"]),
+        ("shipping fee", "Shipping  fee; shipping fee; shipping-fee.", ["Shipping", "fee", "shipping fee", "shipping-fee"]),
+        ("what does --history-max do?", "Use `--history-max 5` or --max.", ["history-max", "max"]),
+        ("1,000 won?", "It costs 1000 won, not 100.", ["1000 won"]),
+        ("who is it?", "Who is it?", []),
+        ("", "Anything at all.", []),
+        ("환불은 며칠 안에 지급되나요?", "환불은 반품을 받은 날부터 14일 안에 지급됩니다.", ["환불", "안에 지급"]),
+        ("배송비 환불", "무료배송비는 환불되지 않습니다.", ["배송비", "환불"]),
+        ("책", "책을 산책하며 읽는다.", ["책"]),
+        ("儿童每天应在户外活动多久？", "儿童每天应在户外活动至少两小时。", ["儿童每天应", "户外活动"]),
+        ("متى تغلق المكتبة؟", "تُغلق المكتبة أبوابها. في المَكْتَبَةِ", ["تُغلق", "مكتبة", "مَكْتَبَةِ"]),
+        ("Où sont les étudiants ?", "E\u0301tudiant, 👩‍🎓 étudiants", ["E\u0301tudiant", "étudiants"]),
+        ("¿Cuántos libros puede llevarse?", "El libro puede llevarse.", ["libro", "llevarse"]),
+        ("React Context란?", "React의 Context는 값을 전달합니다.", ["React", "Context"]),
+    ],
+)  # fmt: skip
+def test_content_words_match_in_any_form(question: str, text: str, found: list[str]) -> None:
+    assert [text[start:end] for start, end in matches(text, content_words(question))] == found
+
+
+@given(st.text("aB é환불은学校أَل\u0301\u1161-— \n1,👩", max_size=60), st.text("aB é환불学校أل1 ", max_size=20))
+def test_stretches_are_ordered_and_separate(text: str, question: str) -> None:
+    found = matches(text, content_words(question))
+    edges = [at for stretch in found for at in stretch]
+    assert edges == sorted(set(edges))
+    assert all(0 <= at <= len(text) for at in edges)
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "into", "variants"),
+    [
+        ("스위스의 통화 코드는", "ko", ["fr", "ko"], {"fr": "Suisse 의 통화 코드는"}),
+        (
+            "瑞士的货币代码是什么？",
+            "zh",
+            ["en", "es"],
+            {"en": "Switzerland 的货币代码是什么？", "es": "Suiza 的货币代码是什么？"},
+        ),
+        ("ما رمز عملة الأردن؟", "ar", ["en"], {"en": "ما رمز عملة Jordan ؟"}),
+        ("the swiss franc in france", "en", ["zh"], {"zh": "the 瑞士法郎 in 法国"}),
+        ("a malicious file", "en", ["fr"], {}),
+        ("Who is the chairman?", "en", ["fr", "ko"], {}),
+        ("스위스", "ko", ["ko", "und"], {}),
+        ("Suisse", "und", ["ko"], {}),
+    ],
+)
+def test_names_cross(question: str, language: str, into: list[str], variants: dict[str, str]) -> None:
+    found = crossed(question, language, into)
+    assert {other: " ".join(variant.split()) for other, variant in found.items()} == variants
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_prefix_check_loses_no_name(language: str) -> None:
+    (names, _), pattern = _names(language), _pattern(language)
+    other = next(one for one in LANGUAGES if one != language)
+    asked = [f"x {name} y" for name in names]
+    assert [
+        question for question in asked if pattern.search(question) and not crossed(question, language, [other])
+    ] == []

@@ -1,12 +1,20 @@
-"""The same documents give the same hits, with the same scores, from a folder and from OpenSearch."""
+"""The same documents give the same hits, scores and path filters from a folder and from OpenSearch."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from index.model import Hit
+from index.filters import Filter, predicate
+from index.java import jvm
+from index.model import Entry, Hit
+from index.opensearch.layout import path_of
+from index.opensearch.queries import path_regexp
 from index.search.searcher import Searcher
 from tests.index import conftest as small
 from tests.opensearch.building import place, searching, update
@@ -75,3 +83,34 @@ def test_statistics_match_the_local_index(both: Both, cluster: Cluster) -> None:
     assert listed[0] == listed[1]
     beginnings = [{one.text for one in s.beginnings(s.entries(), 1)} for s in (remote, local)]
     assert beginnings[0] == beginnings[1]
+
+
+PARTS = st.text(alphabet='ab.-[]!*?^&~#@"\\<>|+{}()/', min_size=1, max_size=8)
+IDS = st.text(alphabet='ab.-[]!^&~#@"\\/é', min_size=1, max_size=10)
+
+
+@given(pattern=PARTS, source_id=IDS)
+@example(pattern="guide/**", source_id="guide/a/b.md")
+@example(pattern="*.pdf", source_id="a/b.pdf")
+@example(pattern="a/**/b", source_id="a/b")
+@example(pattern="[!a]", source_id="a/b")
+@example(pattern="[]", source_id="[]")
+@example(pattern="[!]", source_id="[!]")
+@example(pattern="[]-a]b", source_id="^b")
+@example(pattern="/", source_id="a")
+def test_path_patterns_match_like_local_ones(pattern: str, source_id: str) -> None:
+    entry = Entry(source_id, "", "", "", "", "", 0, 0, 0)
+    expected = predicate(Filter(path=pattern))(entry)
+    assert (source_id == pattern or _lucene(path_regexp(pattern), path_of(source_id))) == expected
+
+
+def _lucene(regexp: str, text: str) -> bool:
+    made = _java("RegExp")(regexp, _java("RegExp").INTERSECTION)
+    automaton = _java("Operations").determinize(made.toAutomaton(), 10_000)
+    return bool(_java("CharacterRunAutomaton")(automaton).run(text))
+
+
+@cache
+def _java(name: str) -> Any:
+    jvm.start()
+    return jvm.java_class(f"org.apache.lucene.util.automaton.{name}")

@@ -1,4 +1,4 @@
-"""What an integration gets for a request about a run over NATS."""
+"""Replies over NATS: requests about a run, and a container's health check."""
 
 import asyncio
 import json
@@ -14,10 +14,13 @@ from bus.journal.records import TRACEPARENT
 from bus.powers.events import DONE_LINE
 from bus.runs.run_record import RunRecord
 from bus.transport.connection import connect
+from bus.transport.health import answer_health
 from bus.transport.settings import BusSettings
 from bus.wire.messages import QuestionAsked
 from bus.wire.subjects import CANARY, key_of
 from runtime.engines.extractive.engine import ExtractiveEngine
+from runtime.processes.checking import why_not_ready
+from runtime.processes.nats_server import free_port
 from tests.polling import until
 from tests.whole import Whole, whole
 
@@ -132,3 +135,23 @@ async def test_canary_is_hidden_from_integrations(run: Whole, integration: Clien
     await run.ask(QUESTION)
     assert canary not in (await heard.next_msg(timeout=10)).subject
     assert await code(integration, "gw.runs.get", run_id=canary) == "no_such_run"
+
+
+async def test_nats_is_ready_when_it_greets(bus_settings: BusSettings) -> None:
+    assert await why_not_ready("nats", bus_settings) == ""
+    several = msgspec.structs.replace(bus_settings, url=f"{bus_settings.url},nats://other.example.org:4222")
+    assert await why_not_ready("nats", several) == ""
+    nobody = msgspec.structs.replace(bus_settings, url=f"nats://127.0.0.1:{free_port()}")
+    assert (await why_not_ready("nats", nobody)).startswith("nats: ")
+
+
+async def test_check_reports_readiness(bus_settings: BusSettings) -> None:
+    assert await why_not_ready("edge", bus_settings) == "edge: no answer"
+    client = await connect(bus_settings, name="test-checking")
+    state: dict[str, object] = {"ready": False, "detail": "opening"}
+    await answer_health(client, "edge", lambda: state)
+    await client.flush()
+    assert await why_not_ready("edge", bus_settings) == "edge: opening"
+    state["ready"] = True
+    assert await why_not_ready("edge", bus_settings) == ""
+    await client.close()

@@ -1,9 +1,12 @@
-"""What a reader sees of Markdown and HTML, and what the gate makes of it."""
+"""The visible text of Markdown and HTML for a reader and for the gate, and markers in every notation."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from actors.gate.check import check_answer, check_sentence, withholds
 from actors.gate.markup import without_markup
+from index.text.citations import markers, strip_markers
 from prompts.contracts import Evidence
 
 
@@ -61,3 +64,49 @@ def test_a_table_header_is_no_sentence(header: str, row: str) -> None:
     item = Evidence(n=1, source_id="a", title="", text="Plan: A | Price: 5 €\nPlan: B | Price: 6 €")
     assert check_answer(f"{header}\n|---|---|\n{row}\n", [item]) == ()
     assert withholds(check_answer(f"{header}\n|---|---|\n{row.replace('5', '7')}\n", [item]))
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("So it is [1].", [(1,)]),
+        ("So it is [1, 2] and [4,2].", [(1, 2), (4, 2)]),
+        ("So it is [1-3].", [(1, 2, 3)]),
+        ("So it is [1–3, 7].", [(1, 2, 3, 7)]),
+        ("So it is [1][3].", [(1,), (3,)]),
+        ("是的［１］。好【2】", [(1,), (2,)]),
+        ("是的［１、２］", [(1, 2)]),
+        ("نعم [١، ٣]", [(1, 3)]),
+        ("نعم [٢-٤]", [(2, 3, 4)]),
+        ("hidden [\u200b1\u200b2]", [(12,)]),
+        ("[3-1]", [(3, 1)]),
+        ("[1-999]", [(1, 999)]),
+        ("[^1]", [(1,)]),
+        ("see [here], [a1], [], [2024], (1), [1.5]", []),
+    ],
+)
+def test_markers(text: str, numbers: list[tuple[int, ...]]) -> None:
+    assert [marker.numbers for marker in markers(text)] == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "stripped"),
+    [
+        ("So it is [1]. And [2, 3] so.", "So it is. And so."),
+        ("그렇다[1][2].", "그렇다."),
+        ("是的［１］。", "是的。"),
+        ("none", "none"),
+    ],
+)
+def test_strip_markers(text: str, stripped: str) -> None:
+    assert strip_markers(text) == stripped
+
+
+@given(st.text(alphabet="[]［】１1٢,-– a。\u200b", max_size=30))
+def test_offsets_are_into_the_text(text: str) -> None:
+    at = 0
+    for marker in markers(text):
+        assert at <= marker.start < marker.end <= len(text)
+        assert text[marker.start] in "[［【〔"
+        assert text[marker.end - 1] in "]］】〕"
+        at = marker.end

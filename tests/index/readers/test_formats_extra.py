@@ -1,12 +1,18 @@
-"""Formats of the extra `formats`: read where it is installed, named where it is not."""
+"""Formats of the extra `formats`, and text in pictures, read where they are installed."""
 
+import io
 import sys
 from importlib.util import find_spec
 
 import pytest
+from PIL import Image, ImageDraw, ImageFont
+from reportlab.lib.pagesizes import A4
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfgen.canvas import Canvas
 
 from index.model import Document
 from index.readers import Source, Unreadable, by_suffix, read
+from index.readers.recognition import lines_of
 
 RTF = rb"""{\rtf1\ansi\deff0{\fonttbl{\f0 Arial;}}{\stylesheet{\s1\outlinelevel0 heading 1;}}
 {\pard\s1\outlinelevel0 Fees\par}{\pard The \u233?l\u232?ve pays\super\chftn{\footnote\pard\chftn In cash.}\par}
@@ -69,3 +75,59 @@ def test_missing_extra_is_named_with_the_remedy(suffix: str, monkeypatch: pytest
     with pytest.raises(Unreadable, match=r"install groundwire\[formats\] to read it") as caught:
         converted(b"x", suffix)
     assert not caught.value.failed
+
+
+LINES = (
+    "The furnace is opened by the foreman alone, and",
+    "whoever stands near it wears a helmet and gloves.",
+    "Moulds are dried overnight.",
+)
+
+
+@pytest.fixture(scope="module")
+def page() -> Image.Image:
+    image = Image.new("RGB", (1000, 480), "white")
+    draw = ImageDraw.Draw(image)
+    draw.text((80, 60), "Rules of the house", font=ImageFont.load_default(64), fill="black")
+    for number, line in enumerate(LINES):
+        draw.text((80, 200 + 46 * number + 60 * (number // 2)), line, font=ImageFont.load_default(34), fill="black")
+    return image
+
+
+def test_a_picture_of_a_page(page: Image.Image) -> None:
+    buffer = io.BytesIO()
+    page.save(buffer, "PNG")
+    document = read(Source(buffer.getvalue(), "a.png", "a", ".png"))
+    assert document.metadata.recognized
+    assert document.title == "Rules of the house"
+    found = [(block.kind, document.text[block.start : block.end]) for block in document.blocks]
+    assert found == [("heading", "Rules of the house"), ("prose", f"{LINES[0]} {LINES[1]}"), ("prose", LINES[2])]
+
+
+def test_a_scanned_page_of_a_pdf(page: Image.Image) -> None:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A4)
+    canvas.drawString(60, 700, "A page of text.")
+    canvas.showPage()
+    canvas.drawImage(ImageReader(page), 40, 500, 500, 240)
+    canvas.save()
+    document = read(Source(buffer.getvalue(), "a.pdf", "a", ".pdf"))
+    assert document.metadata.recognized
+    assert document.text[document.pages[1][0] :].startswith("Rules of the house")
+
+
+def test_invalid_picture_has_a_reason() -> None:
+    with pytest.raises(Unreadable, match="no readable picture"):
+        read(Source(b"not a picture", "a.png", "a", ".png"))
+
+
+def test_tesseract_table_is_read_line_by_line() -> None:
+    rows = [
+        "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext",
+        "4\t1\t1\t1\t1\t0\t100\t50\t300\t40\t-1\t",
+        "5\t1\t1\t1\t1\t1\t100\t50\t140\t40\t96.1\tThe",
+        "5\t1\t1\t1\t1\t2\t260\t52\t140\t38\t95.0\tfurnace",
+        "5\t1\t1\t1\t1\t3\t420\t52\t9\t38\t12.0\t~",
+        "5\t1\t1\t1\t2\t1\t100\t100\t140\t40\t91\tburns.",
+    ]
+    assert [run.text for run in lines_of("\n".join(rows))] == ["The furnace", "burns."]

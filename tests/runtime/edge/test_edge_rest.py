@@ -1,21 +1,26 @@
-"""Health, metrics, search and the two API documents."""
+"""Health, metrics, search, the two API documents, protocols as plug-ins, and an edge behind a proxy."""
 
 import importlib
 import json
 import pkgutil
-from collections.abc import Iterator
+import re
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Any, cast
 
 import aiohttp
 import pytest
 from aiohttp import web
 
+import runtime.edge.app
 from bus.powers.searching import SearchReply, SearchRequest, serve_search
 from bus.powers.served_index import ServedIndex, SkippedFile, answer_served_index
 from bus.runs.runs import Runs
 from bus.transport.connection import connect
 from bus.transport.health import answer_health
+from bus.wire.errors import Unavailable
 from bus.wire.messages import CATALOGUE, Passage
+from index.plugins import installed
 from runtime import edge, mcp
 from runtime.edge.app import make_app
 from runtime.edge.asyncapi import asyncapi_document
@@ -23,8 +28,9 @@ from runtime.edge.openapi import openapi_document
 from runtime.edge.routes import Reply, Route
 from runtime.settings import EdgeSettings
 from tests.polling import until
-from tests.runtime.edge.conftest import Bus
-from tests.runtime.served import ROUTES
+from tests.runtime.edge.citing import cite
+from tests.runtime.edge.conftest import Bus, Pipeline
+from tests.runtime.served import ROUTES, declared_routes, edge_of
 
 
 async def test_healthz(http: aiohttp.ClientSession) -> None:
@@ -212,3 +218,60 @@ def test_every_message_is_in_the_bus_document() -> None:
     assert document["channels"]["question_asked"]["address"] == "gw.question_asked.{run_id}"
     assert document["channels"]["passages_judged"]["address"] == "gw.passages_judged.{run_id}.{lane}"
     json.dumps(document)
+
+
+async def test_installed_protocol_is_served(
+    bus: Bus, pipeline: Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metadata = tmp_path / "plain-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: plain\nVersion: 1.0\n")
+    entry_points = "[groundwire.protocols]\nplain = tests.examples.plain_protocol:routes\n"
+    (metadata / "entry_points.txt").write_text(entry_points)
+    monkeypatch.syspath_prepend(tmp_path)
+    installed.cache_clear()
+    async with edge_of(bus.settings, tmp_path) as address, aiohttp.ClientSession(address) as http:
+        async with http.post("/plain", json={"question": "How long?"}) as response:
+            events = (await response.text()).removesuffix("\n\n").split("\n\n")
+        assert "".join(json.loads(event.removeprefix("data: ")) for event in events) == "How long? [1]"
+        async with http.get("/openapi.json") as described:
+            assert "/plain" in (await described.json())["paths"]
+    installed.cache_clear()
+
+
+def test_missing_metadata_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runtime.edge.app, "installed", lambda group: {})
+    with pytest.raises(Unavailable, match="no protocol is installed; run `uv sync"):
+        declared_routes()
+
+
+PUBLIC = "https://docs.example.org"
+ASK = {"name": "ask", "arguments": {"question": "cite when?"}}
+
+
+@pytest.fixture(scope="module")
+async def proxied(bus: Bus, pipeline: Pipeline, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
+    settings = EdgeSettings(port=0, canary_s=0, public_url=PUBLIC)
+    async with edge_of(bus.settings, tmp_path_factory.mktemp("state"), edge=settings) as url:
+        yield url
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/chat/completions", {"model": "general", "messages": [{"role": "user", "content": "cite when?"}]}),
+        ("/v1/responses", {"model": "general", "input": "cite when?"}),
+        ("/api/chat", {"id": "c", "messages": [{"role": "user", "parts": [{"type": "text", "text": "cite when?"}]}]}),
+        ("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": ASK}),
+    ],
+)
+async def test_sources_open_at_the_public_address(
+    proxied: str, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch, path: str, body: dict[str, object]
+) -> None:
+    monkeypatch.setitem(pipeline.scripts, "cite", cite)
+    headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25"}
+    async with aiohttp.ClientSession(proxied) as http, http.post(path, json=body, headers=headers) as response:
+        told = await response.text()
+    assert response.status == 200, told
+    found = set(re.findall(r'"([^" ]*)/sources/shop/opening\.md', told))
+    assert found == {PUBLIC}

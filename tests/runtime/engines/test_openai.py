@@ -1,4 +1,4 @@
-"""The openai engine against a server that misbehaves in every way, and against mlx-lm's own."""
+"""The openai engine against a server that misbehaves in every way, and against mlx-lm's own; its event streams and schemas."""
 
 import asyncio
 import json
@@ -6,14 +6,18 @@ import os
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import msgspec
 import pytest
 from aiohttp import web
+from hypothesis import given
+from hypothesis import strategies as st
+from openai._streaming import SSEDecoder
 
 from bus.wire.errors import BadReply, NoReply, Unavailable
 from runtime.engines.openai.engine import OpenAIEngine, Repeated
-from runtime.engines.openai.wire import backoff_s, retry_after_s
+from runtime.engines.openai.wire import backoff_s, problem, retry_after_s
 from tests.runtime.engines.sample import VARIABLES, collect, render, request, shape
 
 YES = shape(ok={"type": "boolean"})
@@ -296,3 +300,83 @@ async def test_a_real_server(server, tiny):
             await collect(engine, request(rendered=render(schema=YES, temperature=1.0)))
     finally:
         await engine.close()
+
+
+NOTE = shape(
+    n={"type": "integer", "minimum": 0, "maximum": 9},
+    tags={"type": "array", "items": {"enum": ["a", "b"]}, "minItems": 1, "maxItems": 2},
+    text={"anyOf": [{"type": "null"}, {"type": "string", "maxLength": 3}]},
+)
+GOOD = {"n": 3, "tags": ["a"], "text": None}
+
+
+@pytest.mark.parametrize(
+    ("change", "wrong"),
+    [
+        ({}, ""),
+        ({"text": "abc"}, ""),
+        ({"n": 10}, "$.n: 10 is greater than the maximum of 9"),
+        ({"n": -1}, "$.n: -1 is less than the minimum of 0"),
+        ({"n": True}, "$.n: True is not of type 'integer'"),
+        ({"n": "3"}, "$.n: '3' is not of type 'integer'"),
+        ({"n": 2.5}, "$.n: 2.5 is not of type 'integer'"),
+        ({"tags": []}, "$.tags: [] should be non-empty"),
+        ({"tags": ["a", "b", "a"]}, "$.tags: ['a', 'b', 'a'] is too long"),
+        ({"tags": ["c"]}, "$.tags[0]: 'c' is not one of ['a', 'b']"),
+        ({"tags": "a"}, "$.tags: 'a' is not of type 'array'"),
+        ({"text": "abcd"}, "$.text: 'abcd' is too long"),
+        ({"more": 1}, "$: Additional properties are not allowed ('more' was unexpected)"),
+    ],
+)
+def test_problem_is_named_with_its_path(change, wrong):
+    assert problem(GOOD | change, NOTE) == wrong
+
+
+def test_missing_property_and_wrong_type():
+    assert problem({"n": 1, "tags": ["a"]}, NOTE) == "$: 'text' is a required property"
+    assert problem([], NOTE) == "$: [] is not of type 'object'"
+
+
+def test_long_reply_gives_a_short_line():
+    told = problem(GOOD | {"text": "a\n" * 500}, NOTE)
+    assert len(told) < 250
+    assert "\n" not in told
+
+
+class Vector(msgspec.Struct):
+    name: str
+    chunks: list[str]
+    events: list[tuple[str, str, str]]
+
+
+#: 98 streams in pieces, with the events that the HTML standard reads from them; from web platform tests (BSD-3-Clause) and
+#: sse-contract-tests (Apache-2.0).
+FILE = Path(__file__).with_name("event_streams.jsonl")
+VECTORS = msgspec.json.decode(b"[" + b",".join(FILE.read_bytes().splitlines()) + b"]", type=list[Vector])
+#: No server of this interface is known to send one; its first event would be lost.
+MARK = b"\xef\xbb\xbf"
+
+
+def told(*pieces: bytes) -> list[tuple[str, str, str]]:
+    return [(each.event or "message", each.data, each.id or "") for each in SSEDecoder().iter_bytes(iter(pieces))]
+
+
+def begins_with_a_mark(vector: Vector) -> bool:
+    return bytes.fromhex("".join(vector.chunks)).startswith(MARK)
+
+
+def test_nearly_all_are_looked_at() -> None:
+    assert (len(VECTORS), sum(map(begins_with_a_mark, VECTORS))) == (98, 11)
+
+
+@pytest.mark.parametrize("vector", [v for v in VECTORS if not begins_with_a_mark(v)], ids=lambda vector: vector.name)
+def test_standard_examples_parse(vector: Vector) -> None:
+    assert told(*map(bytes.fromhex, vector.chunks)) == vector.events
+
+
+@given(st.lists(st.text(alphabet="ab:d\r\n 한", max_size=12)), st.data())
+def test_any_split_parses_alike(lines: list[str], data: st.DataObject) -> None:
+    raw = "data: x\n".join(lines).encode() + b"\n\n"
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(raw)), max_size=6)))
+    pieces = [raw[a:b] for a, b in zip([0, *cuts], [*cuts, len(raw)], strict=True)]
+    assert told(*pieces) == told(raw)

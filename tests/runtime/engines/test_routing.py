@@ -1,10 +1,23 @@
-"""A profile may send an agent to a different engine from the process's own."""
+"""The choice of an engine: by its entry point, by a profile for one agent; and the scripted engine."""
 
+import importlib
+from pathlib import Path
+from typing import get_type_hints
+
+import click
+import msgspec
 import pytest
 
-from bus.wire.errors import Unavailable
+from bus.wire.errors import NoReply, Unavailable
+from index.plugins import installed
+from prompts.contracts import PROMPTS
+from runtime.commands.replay import replay_command
+from runtime.engines.choice import make_engine
+from runtime.engines.engine import Engine, Wiring
 from runtime.engines.routing import Routes
 from runtime.engines.scripted.engine import ScriptedEngine
+from runtime.settings import InferenceSettings, SettingsError, load
+from tests.runtime.engines.sample import PLAIN, VARIABLES, collect, request
 
 
 class Counted(ScriptedEngine):
@@ -67,3 +80,76 @@ async def test_device_engine_replaces_no_other() -> None:
     with pytest.raises(Unavailable, match=r"set inference\.engine to mlx"):
         await found.find("mlx")
     assert big.started == 0
+
+
+FOLDER = Path(importlib.import_module("runtime.engines").__path__[0])
+
+
+def test_every_folder_has_an_entry_point() -> None:
+    assert list(installed("engines")) == sorted(path.parent.name for path in FOLDER.glob("*/engine.py"))
+
+
+@pytest.mark.parametrize("name", installed("engines"))
+def test_every_engine_is_made_from_settings(name: str) -> None:
+    made = make_engine(InferenceSettings(engine=name))
+    assert made.name == name
+    hints = get_type_hints(importlib.import_module(f"runtime.engines.{name}.engine").make)
+    assert hints == {"settings": InferenceSettings, "wiring": Wiring, "return": type(made)}
+    members = {*vars(Engine), *Engine.__annotations__}
+    assert [each for each in members if not each.startswith("_") and not hasattr(made, each)] == []
+
+
+def test_unknown_engine_is_refused_with_the_nearest() -> None:
+    with pytest.raises(SettingsError, match=r"no engine is called 'extractiv'; did you mean 'extractive'\?"):
+        load(environ={"GROUNDWIRE_INFERENCE_ENGINE": "extractiv"})
+
+
+def test_replay_offers_the_installed_engines() -> None:
+    choice = next(option.type for option in replay_command.params if option.name == "engine")
+    assert isinstance(choice, click.Choice)
+    assert choice.choices == ("recorded", *installed("engines"))
+
+
+def test_samples_cover_every_prompt():
+    assert [type(v) for v in VARIABLES] == list(PROMPTS)
+
+
+@pytest.mark.parametrize("variables", VARIABLES, ids=lambda v: v.name)
+async def test_default_script_answers_in_the_contract(variables):
+    deltas, finished = await collect(ScriptedEngine(), request(variables))
+    assert "".join(deltas) == finished.text
+    if variables.reply_type() is not str:
+        msgspec.json.decode(finished.text, type=variables.reply_type())
+
+
+async def test_default_answer_has_sixty_tokens_and_a_citation():
+    deltas, finished = await collect(ScriptedEngine(), request(PLAIN))
+    assert len(deltas) == finished.tokens_out == 60
+    assert finished.text.endswith("[1].")
+
+
+@pytest.mark.parametrize(
+    ("shown", "fresh"),
+    [("", ["my ", "pieces"]), ("my ", ["pieces"]), ("my pi", ["eces"]), ("my pieces", [])],
+)
+async def test_what_was_shown_is_not_repeated(shown, fresh):
+    engine = ScriptedEngine(lambda asked: ["my ", "pieces"])
+    deltas, finished = await collect(engine, request(already_shown=shown))
+    assert deltas == fresh
+    assert finished.text == "my pieces"
+
+
+async def test_one_prompt_can_be_overridden():
+    engine = ScriptedEngine({"answer_simple": "no"})
+    assert (await collect(engine, request(PLAIN)))[1].text == "no"
+    assert (await collect(engine, request(VARIABLES[8])))[1].text != "no"
+
+
+async def test_script_may_fail_and_deadlines_hold():
+    def down(asked):
+        raise Unavailable("the script is down; raise it")
+
+    with pytest.raises(Unavailable):
+        await collect(ScriptedEngine(down), request())
+    with pytest.raises(NoReply):
+        await collect(ScriptedEngine(), request(seconds=-1))

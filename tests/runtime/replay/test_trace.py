@@ -1,17 +1,30 @@
-"""Trace files: they read back byte for byte, and errors in one are reported with their line."""
+"""Trace files, the commands on them, the prompts of a recorded run, and the first difference of two JSON texts."""
 
 import dataclasses
+import json
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
 
 from actors.pipeline import pipeline
 from bus.journal.records import Record
 from bus.wire.subjects import Key
+from prompts.library import Library
+from runtime.cli import groundwire
+from runtime.engines.extractive.engine import ExtractiveEngine
+from runtime.replay.journal_traces import read_run
+from runtime.replay.json_difference import first_difference
+from runtime.replay.prompts_asked import prompts_asked
 from runtime.replay.replayer import replay
+from runtime.replay.steps import steps_of
 from runtime.replay.trace import BrokenTrace, Trace, dump, load, own, read, write
 from tests.runtime.replay.conftest import QUESTIONS
+from tests.whole import whole
 
 
 def plain(trace: Trace) -> Trace:
@@ -75,3 +88,155 @@ def test_records_of_another_run_are_refused(traces: dict[str, Trace]) -> None:
     one, other = (list(dump(traces[name])) for name in ("simple", "declined"))
     with pytest.raises(BrokenTrace, match="file, line 2: a record of run"):
         load([one[0], *other[1:]], name="file")
+
+
+ROWS = [
+    ('{"a":1}', '{"a":1}', None),
+    ('{"a":1,"b":2}', '{"a":1,"b":3}', ("b", "2", "3")),
+    ('{"a":{"b":[{"n":1},{"n":2}]}}', '{"a":{"b":[{"n":1},{"n":3}]}}', ("a.b[1].n", "2", "3")),
+    ('{"a":[1,2]}', '{"a":[1]}', ("a[1]", "2", "nothing")),
+    ('{"a":[]}', '{"a":["x"]}', ("a[0]", "nothing", '"x"')),
+    ('{"a":1}', '{"a":1,"b":null}', ("b", "nothing", "null")),
+    ('{"a":1,"b":null}', '{"a":1}', ("b", "null", "nothing")),
+    ('{"a":1}', '{"a":true}', ("a", "1", "true")),
+    ('{"a":1}', '{"a":1.0}', ("a", "1", "1.0")),
+    ('{"a":"1"}', '{"a":1}', ("a", '"1"', "1")),
+    ('{"a":1,"b":2}', '{"b":2,"a":1}', ("byte 2", '{"a":1,"b":2}', '{"b":2,"a":1}')),
+    ('{"a":1.0}', '{"a":1.00}', ("byte 8", '{"a":1.0}', '{"a":1.00}')),
+    ("[1", "[2", ("byte 1", "[1", "[2")),
+]
+
+
+@pytest.mark.parametrize(("recorded", "now", "found"), ROWS)
+def test_the_first_difference(recorded: str, now: str, found: tuple[str, str, str] | None) -> None:
+    difference = first_difference(recorded.encode(), now.encode())
+    assert (difference and (difference.path, difference.recorded, difference.now)) == found
+
+
+def test_long_texts_are_shown_from_their_difference() -> None:
+    texts = [msgspec.json.encode({"answer": "word " * 100 + end + " word" * 100}) for end in ("fourteen", "fifteen")]
+    difference = first_difference(*texts)
+    assert difference is not None
+    assert difference.recorded.startswith('"…')
+    assert "fourteen" in difference.recorded
+    assert "fifteen" in difference.now
+    assert max(len(difference.recorded), len(difference.now)) <= 100
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(JSON, JSON)
+def test_equal_bytes_have_no_difference(one: object, other: object) -> None:
+    texts = msgspec.json.encode(one), msgspec.json.encode(other)
+    assert (first_difference(*texts) is None) == (texts[0] == texts[1])
+
+
+async def test_every_prompt_of_a_run_is_rendered_again(tmp_path: Path) -> None:
+    async with whole(tmp_path, ExtractiveEngine()) as stack:
+        _, record = await stack.ask("When are refunds paid after the return?")
+        trace = await read_run(stack.journal, record.run_id)
+    asked, library = [], Library()
+    for step in steps_of(trace, pipeline()).done:
+        found = await prompts_asked(trace, step)
+        for ask in step.stage.asks if step.stage else ():
+            prompt = found[ask.prompt, ask.variables]
+            asked.append(ask.prompt)
+            assert prompt.version == library.version(ask.prompt)
+            assert ask.version in ("", prompt.version)
+            assert prompt.system
+    assert {"classify_intent", "classify_query"} < {*asked}
+    answering = next(step for step in steps_of(trace, pipeline()).done if step.name.startswith("answer_"))
+    prompt = next(iter((await prompts_asked(trace, answering)).values()))
+    assert "When are refunds paid after the return?" in prompt.user
+    assert "14 days" in prompt.user
+
+
+@pytest.fixture
+def folder(traces: dict[str, Trace], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    write(tmp_path / "run.jsonl", traces["simple"])
+    changed = (tmp_path / "run.jsonl").read_text().replace('"confidence":"high"', '"confidence":"low"', 1)
+    (tmp_path / "changed.jsonl").write_text(changed)
+    lines = (tmp_path / "run.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "broken.jsonl").write_text("".join(lines[:3] + lines[4:]))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "160")
+    return tmp_path
+
+
+def groundwire_on(*arguments: str) -> Result:
+    return CliRunner().invoke(groundwire, list(arguments))
+
+
+def test_replay_prints_identical(folder: Path) -> None:
+    done = groundwire_on("replay", "--trace", "run.jsonl")
+    assert (done.exit_code, done.output[:19]) == (0, "identical: 8 stages")
+    assert json.loads(groundwire_on("replay", "run.jsonl", "--json").output)["divergence"] is None
+
+
+def test_replay_prints_the_first_difference(folder: Path) -> None:
+    done = groundwire_on("replay", "changed.jsonl")
+    assert done.exit_code == 1
+    first, at, recorded, now = done.output.splitlines()[:4]
+    assert first.startswith("diverged at ")
+    assert at.split()[-1].endswith("confidence")
+    assert (recorded.split()[-1], now.split()[-1]) == ('"low"', '"high"')
+
+
+def test_a_fork_is_written_and_compared(folder: Path) -> None:
+    made = groundwire_on(
+        "replay", "run.jsonl", "--from", "select_evidence", "--profile", "library", "--out", "fork.jsonl"
+    )
+    assert made.exit_code == 0, made.output
+    assert groundwire_on("replay", "fork.jsonl").output.endswith("3 stages inherited from its parent not compared\n")
+    done = groundwire_on("diff", "run.jsonl", "fork.jsonl")
+    assert done.exit_code == 1
+    assert "the runs differ at select_evidence" in done.output
+    assert "profile: general -> library" in done.output
+    assert groundwire_on("diff", "run.jsonl", "run.jsonl").exit_code == 0
+
+
+def test_play_prints_the_recorded_events(folder: Path, traces: dict[str, Trace]) -> None:
+    done = groundwire_on("play", "run.jsonl", "--instant")
+    assert done.output.encode().splitlines() == traces["simple"].lines
+
+
+def test_trace_show_names_every_stage(folder: Path) -> None:
+    done = groundwire_on("trace", "show", "run.jsonl")
+    assert done.exit_code == 0
+    for stage in ("classify_intent", "retrieve", "answer_simple", "settle_answer"):
+        assert stage in done.output
+
+
+def test_closest_passages_are_in_trace_and_diff(folder: Path, traces: dict[str, Trace]) -> None:
+    write(folder / "near.jsonl", traces["closest"])
+    assert groundwire_on("replay", "near.jsonl").output.startswith("identical")
+    assert "1. doc1 0-132: La bibliothèque est" in groundwire_on("trace", "show", "near.jsonl").output
+    differ = groundwire_on("diff", "run.jsonl", "near.jsonl").output
+    assert "outcome: answered -> closest" in differ
+    assert "+ doc1 0-132: La bibliothèque est" in differ
+
+
+WRONG = [
+    (("replay",), "give a run id"),
+    (("replay", "broken.jsonl"), "broken.jsonl, line 4: record "),
+    (("replay", "--trace", "missing.jsonl"), "missing.jsonl: cannot be read"),
+    (("replay", "run.jsonl", "--from", "select_evidnce"), "did you mean 'select_evidence'?"),
+    (("replay", "run.jsonl", "--from", "answer_hint"), "never reached answer_hint"),
+    (("replay", "run.jsonl", "--profile", "library"), "--profile applies to a fork only"),
+    (("replay", "run.jsonl", "--from", "retrieve", "--profile", "nobody"), "there is no profile 'nobody'"),
+    (("replay", "some-run", "--index", "nowhere"), "nowhere does not exist"),
+    (("play", "broken.jsonl"), "broken.jsonl, line 4"),
+    (("diff", "run.jsonl", "missing.jsonl"), "missing.jsonl: cannot be read"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "says"), WRONG)
+def test_error_is_one_line(folder: Path, arguments: tuple[str, ...], says: str) -> None:
+    done = groundwire_on(*arguments)
+    assert done.exit_code == 2
+    assert says in done.output.splitlines()[-1]

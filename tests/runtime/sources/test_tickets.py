@@ -1,15 +1,22 @@
-"""Tickets: what opens a source in a browser where a key is needed."""
+"""Tickets open a source in a browser where a key is needed; without originals only its text is shown."""
 
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import aiohttp
 import pytest
 
+from bus.powers.sources import NotServed, PageAsked, PieceAsked, SourceText, TextAsked
+from index.build.ingest import bring_in
+from index.search.searcher import Searcher
 from index.source_paths import quoted
 from runtime.edge.tickets import VALID_S, key_of, ticket
 from runtime.keys import KeyFile
+from runtime.processes.source_reading import Sources
 from tests.polling import until
 from tests.runtime.sources.conftest import World
+from tests.runtime.sources.documents import pdf
 
 SECRET = b"a secret"
 
@@ -83,3 +90,28 @@ async def test_ticket_of_a_deleted_key_is_invalid(locked: aiohttp.ClientSession,
 
 async def test_an_open_door_needs_no_ticket(http: aiohttp.ClientSession, world: World) -> None:
     assert await linked(http, world, "", "guide.md") == "/sources/guide.md?start=1&end=5"
+
+
+async def test_files_stay_where_they_are(tmp_path: Path) -> None:
+    root = tmp_path / "documents"
+    root.mkdir()
+    (root / "handbook.pdf").write_bytes(pdf())
+    bring_in(tmp_path / "index", [str(root)], only=True, processes=1)
+    searcher = Searcher.open(tmp_path / "index")
+
+    async def on_index[T](work: Callable[[Searcher], T]) -> T:
+        return work(searcher)
+
+    shut, opened = (Sources(on_index, originals=each) for each in (False, True))
+    text, other = (
+        await shut.find(TextAsked(source_id="handbook.pdf")),
+        await opened.find(TextAsked(source_id="handbook.pdf")),
+    )
+    assert isinstance(text, SourceText)
+    assert isinstance(other, SourceText)
+    assert (text.original, text.media_type, text.text) == ("", "", other.text)
+    assert other.original == "/v1/sources/handbook.pdf/original"
+    for asked in (PieceAsked(source_id="handbook.pdf"), PageAsked(source_id="handbook.pdf", page=1)):
+        with pytest.raises(NotServed, match=r"index\.originals"):
+            await shut.find(asked)
+    searcher.close()
