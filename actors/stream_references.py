@@ -3,7 +3,7 @@
 RunFinished -> nothing
 """
 
-from actors.outcome.ends import code_of, words_of
+from actors.outcome.refusals import code_of, words_of
 from bus.delivery.actor import actor
 from bus.powers.events import Done, Error, Event, Passages, References, TokensEnd
 from bus.powers.protocols import Emit

@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 
+from msgspec import UNSET
+
 from actors.gate.check import reveals
 from actors.text.limit import limited
 from actors.text.links import defang
 from bus.wire.messages import AnswerSettled, Question, Settled, Span
+from index.languages.detection import detect
 from index.text.citations import strip_markers
 from prompts import notices
 from prompts.thinking import without_thinking
@@ -93,3 +96,25 @@ def safe_text(question: Question, evidence: tuple[Span, ...], profile_reply: str
     """The safe reply, then the ids that do exist."""
     ids = list(dict.fromkeys(span.source_id for span in evidence))
     return notices.safe_reply(question.language, ids, profile_reply=profile_reply)
+
+
+def code_of(settled: Settled) -> str:
+    if settled.unrun == "invalid":
+        return settled.code or "invalid"
+    if settled.unrun is not UNSET:
+        return "overloaded" if settled.unrun == "overloaded" else "unavailable"
+    return settled.reason or ("cancelled" if settled.outcome == "cancelled" else "internal")
+
+
+def words_of(settled: Settled) -> str:
+    """The words for the person, in the language of the question."""
+    if settled.unrun == "invalid":
+        return settled.detail  # for a program: the same sentence as over HTTP
+    language = settled.language or detect(settled.question)
+    if settled.outcome == "cancelled":
+        return notices.cancelled(language)
+    if settled.reason is not None:
+        return notices.reason_text(settled.reason, language)
+    if settled.unrun == "overloaded":
+        return notices.overloaded(language)
+    return notices.failed(language)

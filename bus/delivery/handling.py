@@ -26,12 +26,12 @@ from bus.journal.access import Groups, access_in, access_key
 from bus.journal.canary import check_canary
 from bus.journal.deadlines import deadline_of
 from bus.journal.journal import Journal
-from bus.journal.packing import unpack
 from bus.journal.records import (
     CAUSE,
     decode,
     encode,
     only_while_there,
+    unpack,
 )
 from bus.powers.asking import Answer, AskClient
 from bus.powers.events import Done, Emitter, Error, Queued, Superseded

@@ -17,8 +17,7 @@ from nats.aio.msg import Msg
 
 from bus.delivery.actor import Actor, Taken
 from bus.delivery.execution import Services, check_bound, execute, outputs_of
-from bus.delivery.graph import Graph
-from bus.delivery.joins import joined
+from bus.delivery.graph import Graph, joined
 from bus.delivery.memory import Ended, Events, RunMemory
 from bus.journal.access import Groups
 from bus.journal.journal import Journal

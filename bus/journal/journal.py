@@ -1,7 +1,7 @@
 """The journal: every record of every run, each key written once.
 
 The server refuses a second write to a key, which gives at-least-once execution with exactly one kept result; a refused write
-counts as success. `bus.journal.records` defines a record; long ones are stored packed (`bus.journal.packing`).
+counts as success. `bus.journal.records` defines a record; long ones are stored packed (`bus.journal.records`).
 """
 
 import asyncio
@@ -17,8 +17,7 @@ from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 from nats.js.errors import APIError, ServiceUnavailableError
 
-from bus.journal.packing import pack, unpack
-from bus.journal.records import Record, Stage, encode
+from bus.journal.records import Record, Stage, encode, pack, unpack
 from bus.transport.connection import Inbox, status_of
 from bus.transport.envelope import count_in, set_aside
 from bus.transport.stream_info import ApiError, ApiReply

@@ -13,11 +13,30 @@ import nats.errors
 from nats.js.errors import NotFoundError
 
 from bus.journal.journal import Journal
-from bus.journal.pins import PINNED, pin_key
 from bus.journal.records import Record
 from bus.wire.errors import Unavailable
-from bus.wire.messages import QuestionAsked
-from bus.wire.subjects import ACCESS, RUNS, consumed_subject, finished, key_of, run_filters
+from bus.wire.messages import MAIN, QuestionAsked
+from bus.wire.subjects import ACCESS, RUNS, Key, consumed_subject, finished, key_of, run_filters
+
+#: The record of a run that keeps it in the journal at any age. Its lane names its owner: `main` is a person.
+PINNED = "pinned"
+
+
+def pin_key(run_id: str, by: str = MAIN) -> Key:
+    """The subject of a run's pin."""
+    return Key(PINNED, run_id, by)
+
+
+async def pin(journal: Journal, run_id: str, by: str = MAIN) -> bool:
+    """Keep the run. False: it is pinned already. Raises Unavailable."""
+    return await journal.publish(pin_key(run_id, by).subject, b"{}") is not None
+
+
+async def unpin(journal: Journal, run_id: str, by: str = MAIN) -> bool:
+    """Take that pin out. False: there was none. Raises Unavailable."""
+    found = await journal.latest([pin_key(run_id, by).subject])
+    return bool(found) and await journal.remove(found[0].sequence)
+
 
 #: How many questions are looked at together; their ends are read with them.
 STEP = 50

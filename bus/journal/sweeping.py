@@ -4,8 +4,7 @@ import time
 from collections.abc import Sequence
 
 from bus.journal.journal import Journal
-from bus.journal.pins import PINNED
-from bus.journal.pruning import remove_run
+from bus.journal.pruning import PINNED, remove_run
 from bus.journal.records import DEADLINE, Record
 from bus.wire.errors import Poison
 from bus.wire.messages import Message, QuestionAsked, RunFinished, Settled, message_type, question_about, words_asked

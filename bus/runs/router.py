@@ -20,9 +20,8 @@ from nats.aio.client import Client
 from bus.journal.journal import Journal
 from bus.powers.events import DONE_LINE, FIRST, is_event
 from bus.transport.connection import take
-from bus.transport.envelope import count_in
+from bus.transport.envelope import Frame, count_in
 from bus.transport.follow import Stored, follow_batches
-from bus.transport.frames import Frame
 from bus.transport.wake import Wake
 from bus.transport.watched import Watch
 from bus.wire.errors import Unavailable

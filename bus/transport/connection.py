@@ -19,8 +19,7 @@ from nats.js import JetStreamContext
 from nats.js.errors import APIError, NotFoundError
 
 from bus.transport.configuration import Config, changed, streams
-from bus.transport.envelope import set_aside
-from bus.transport.frames import Frame, header_lines
+from bus.transport.envelope import Frame, header_lines, set_aside
 from bus.transport.security import connect_options
 from bus.transport.settings import BusSettings
 from bus.transport.users import OPERATOR

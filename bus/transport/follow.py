@@ -12,8 +12,7 @@ import nats.errors
 from nats.aio.client import Client
 
 from bus.transport.connection import take
-from bus.transport.envelope import UNREADABLE, place_of, set_aside
-from bus.transport.frames import Frame, headers_of, status_in
+from bus.transport.envelope import UNREADABLE, Frame, headers_of, place_of, set_aside, status_in
 from bus.transport.wake import Wake
 
 BATCH = 1000

@@ -7,9 +7,8 @@ the length, the same result for a stream as for the whole text.
 Imports the languages and the paths of sources. phonenumbers and python-stdnum are used here only.
 """
 
-from index.masking.parts import masked
 from index.masking.sign import MASK
 from index.masking.stream import MaskStream
-from index.masking.text import mask, values_in
+from index.masking.text import mask, masked, values_in
 
 __all__ = ["MASK", "MaskStream", "mask", "masked", "values_in"]

@@ -9,12 +9,16 @@ versions and the numbers of articles, orders and books are left alone.
 import re
 from collections.abc import Collection, Iterable
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final, cast
+from urllib.parse import unquote
+
+import msgspec
 
 from index.masking import identity, mail, numbers
 from index.masking.labels import REACH
 from index.masking.plain import plain, read_out
 from index.masking.sign import MASK, all_but_last
+from index.source_paths import PAGES, PATH, source_path
 
 #: A number as its mask leaves it: up to the last four letters and digits.
 _MASKED_NUMBER = re.compile(rf"{MASK}[{MASK} ./-]*(?:[A-Za-z0-9][ ./-]?){{0,3}}[A-Za-z0-9]")
@@ -78,3 +82,43 @@ def _of(known: Collection[str], text: str) -> set[int]:
                 results.update(all_but_last(text, at, end))
             at = text.find(value, end)
     return results
+
+
+#: Fields that hold one of our ids or a word of a closed list: there is nothing of a person in them, and a mask would break them.
+_OURS: Final = frozenset(
+    {
+        "type", "run_id", "parent", "snapshot", "version", "variables", "lane", "id", "sub_query_id", "profile", "language", "kind",
+        "strength", "outcome", "reason", "re_gate", "confidence", "model", "engine", "prompt", "date", "syntax", "score_type",
+    }
+)  # fmt: skip
+
+
+def _masked_path(path: str) -> str:
+    """The path of a source's page with its id masked as it is elsewhere, in any spelling of a path."""
+    pages, _, position = path.partition("?")
+    plain = unquote(pages.removeprefix(PAGES))
+    hidden = mask(plain)
+    return path if hidden == plain else source_path(hidden) + (f"?{position}" if position else "")
+
+
+def masked[Value](value: Value) -> Value:
+    """`value` with every text in it masked; what holds nothing personal is returned as it is."""
+    return cast(Value, _masked_part(value))
+
+
+def _masked_part(value: Any) -> Any:
+    if value is None or isinstance(value, int | float):
+        return value
+    if isinstance(value, str):
+        return _masked_path(value) if value.startswith(PAGES) and PATH.fullmatch(value) else mask(value)
+    if isinstance(value, msgspec.Struct):
+        fields = ((name, getattr(value, name)) for name in value.__struct_fields__ if name not in _OURS)
+        changed = {name: new for name, old in fields if (new := _masked_part(old)) is not old and new != old}
+        return msgspec.structs.replace(value, **changed) if changed else value
+    if isinstance(value, dict):
+        new = {_masked_part(key): inner if key in _OURS else _masked_part(inner) for key, inner in value.items()}
+        return new if new != value else value
+    if isinstance(value, tuple | list):
+        items = [_masked_part(item) for item in value]
+        return value if items == list(value) else type(value)(items)
+    return value

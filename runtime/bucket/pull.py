@@ -12,7 +12,7 @@ from index.build_job import Tell
 from index.errors import IndexProblem
 from index.snapshot import snapshot
 from index.snapshot.arriving import Arriving
-from runtime.bucket.failing import first_failure
+from runtime.bucket import first_failure
 
 #: Parts on their way at a time: what hides the way to the server; a part is a megabyte of memory.
 AT_ONCE = 8

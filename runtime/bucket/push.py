@@ -18,8 +18,7 @@ from index.build_job import Tell
 from index.errors import IndexProblem
 from index.snapshot import snapshot
 from index.snapshot.arriving import files_by_digest, files_named, skipped_files
-from runtime.bucket import KEEP
-from runtime.bucket.failing import first_failure
+from runtime.bucket import KEEP, first_failure
 
 #: Messages on their way at a time: what hides the way to the server and its disk.
 AT_ONCE = 8

@@ -16,7 +16,7 @@ from rich.text import Text
 from index.errors import IndexProblem
 from runtime.commands.consoles import plain_console
 from runtime.commands.options import read_settings
-from runtime.engines.rerankers import rerank_server
+from runtime.engines.embedders import rerank_server
 from runtime.processes.nats_server import NoServer, binary
 from runtime.processes.state_folder import state_home
 

@@ -215,17 +215,17 @@ def _entries(place: Path | Index, name: str | None) -> list[Entry]:
 def _stats(place: Path | Index, name: str | None) -> Stats:
     if isinstance(place, Path):
         return stats(place, name)
-    from index.opensearch import checks
+    from index.opensearch import opening
 
-    return checks.stats(_on_opensearch(place), name)
+    return opening.stats(_on_opensearch(place), name)
 
 
 def _verify(place: Path | Index, name: str | None) -> list[str]:
     if isinstance(place, Path):
         return verify(place, name)
-    from index.opensearch import checks
+    from index.opensearch import opening
 
-    return checks.verify(_on_opensearch(place), name)
+    return opening.verify(_on_opensearch(place), name)
 
 
 def _newest(place: Path | Index) -> str:

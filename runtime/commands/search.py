@@ -91,7 +91,7 @@ def _print_local(
     from index.filters import words_of
     from index.search import class_archive
     from index.search.searcher import Searcher
-    from runtime.engines.rerankers import reranking
+    from runtime.engines.embedders import reranking
     from runtime.index_of import index_of
     from runtime.processes.hits import about_of
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import click
 
 from actors.pipeline import pipeline
-from bus.journal.pins import pin, unpin
-from bus.journal.pruning import Pruned, Rule, prune
+from bus.journal.pruning import Pruned, Rule, pin, prune, unpin
 from bus.journal.sweeping import sweep
 from bus.runs.runs import no_such_run
 from bus.wire.messages import QuestionAsked, RunFinished

@@ -13,6 +13,7 @@ from bus.transport.connection import Client
 from bus.wire.errors import Unavailable
 from index.embedders.embedder import CallableEmbedder, Embedder, EmbedderSpec
 from index.embedders.openai_embedder import OpenAIEmbedder
+from index.embedders.reranker import Reranking, RerankServer
 from index.plugins import installed
 from runtime.engines.engine import EmbeddingEngine
 from runtime.engines.os_thread import MlxThread
@@ -90,3 +91,22 @@ class OwnEngine:
 
     def _run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+
+
+def rerank_server(settings: IndexSettings) -> RerankServer | None:
+    """None when there is none. Raises IndexProblem when its address is none."""
+    if not settings.rerank_url:
+        return None
+    return RerankServer(
+        settings.rerank_url,
+        settings.rerank_model,
+        api=settings.rerank_api,
+        api_key=settings.rerank_api_key,
+        timeout_s=settings.rerank_timeout_s,
+    )
+
+
+def reranking(settings: IndexSettings, tell: Callable[[str], None]) -> Reranking | None:
+    """The reranker of a search; `tell` gets a line when the search has to go on without. Raises IndexProblem."""
+    server = rerank_server(settings)
+    return None if server is None else Reranking(server, tell)

@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 from bus.wire.errors import Unavailable
 from index.plugins import installed
-from runtime.engines.engine import Engine
+from runtime.engines.engine import Engine, Wiring
+from runtime.settings import InferenceSettings
 
 
 class Routes:
@@ -49,3 +50,9 @@ class Routes:
                 await engine.start()
                 self._others[name] = engine
         return self._others[name]
+
+
+def make_engine(settings: InferenceSettings, wiring: Wiring | None = None) -> Engine:
+    """The engine, not started yet."""
+    engine: Engine = installed("engines")[settings.engine].load()(settings, wiring or Wiring())
+    return engine

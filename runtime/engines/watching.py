@@ -10,7 +10,7 @@ import msgspec
 from bus.transport.connection import Client, Msg
 from bus.transport.envelope import read, set_aside
 from bus.wire.errors import Poison
-from runtime.engines.records import DeviceView
+from runtime.engines.engine import DeviceView
 
 SUBJECT = "gw.device.view"
 

@@ -11,8 +11,7 @@ import msgspec
 from actors.question.resolved import resolved, resolving_under
 from bus.delivery.actor import Actor
 from bus.delivery.execution import Services, check_bound, execute, outputs_of
-from bus.delivery.graph import Graph
-from bus.delivery.joins import joined
+from bus.delivery.graph import Graph, joined
 from bus.journal.access import Groups, access_in
 from bus.journal.journal import Journal
 from bus.journal.records import CAUSE, DEADLINE, Record, encode

@@ -8,7 +8,7 @@ import msgspec
 
 from bus.powers.searching import SearchReply, SearchRequest
 from bus.wire.errors import Unavailable
-from runtime.engines.choice import make_engine
+from runtime.engines.routing import make_engine
 from runtime.forking.live_powers import Live
 from runtime.processes.inference import Inference
 from runtime.settings import IndexSettings, Settings

@@ -9,7 +9,7 @@ import contextlib
 import secrets
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import anyio
 import msgspec
@@ -29,7 +29,7 @@ from mcp.shared.inbound import (
 from mcp.shared.jsonrpc_dispatcher import progress_token_from_params
 from mcp.shared.transport_context import TransportContext
 from mcp_types import HEADER_MISMATCH, INTERNAL_ERROR, INVALID_PARAMS, PROTOCOL_VERSION_META_KEY
-from msgspec import UNSET
+from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
 from bus.runs.router import Reader
@@ -41,18 +41,45 @@ from runtime.edge.problems import Problem
 from runtime.edge.responses import json_response
 from runtime.edge.sse import COMMENT, HEADERS, disconnect, write
 from runtime.edge.state import EDGE, Edge
-from runtime.mcp.messages import (
-    LONGEST_ID,
-    SESSION_HEADER,
-    VERSION_HEADER,
-    Id,
-    McpError,
-    McpMessage,
-    McpNotification,
-    McpResponse,
-)
 from runtime.mcp.peer import Peer
 from runtime.mcp.server import HANDSHAKE, MODERN, SERVER
+
+#: In characters. Each event of a stream repeats the ids.
+LONGEST_ID = 256
+type Id = int | Annotated[str, Meta(max_length=LONGEST_ID)]
+
+VERSION_HEADER, SESSION_HEADER = "MCP-Protocol-Version", "Mcp-Session-Id"
+
+
+class McpMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """A client's message: a request has a method and an id, a notification no id, a response no method."""
+
+    jsonrpc: Literal["2.0"]
+    method: str | UnsetType = UNSET
+    id: Id | UnsetType = UNSET
+    params: dict[str, Any] = {}
+
+
+class McpError(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    code: int
+    message: str
+    data: Any = UNSET
+
+
+class McpResponse(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A result or an error; without an id if the request's id could not be read."""
+
+    jsonrpc: Literal["2.0"]
+    id: Id | UnsetType = UNSET
+    result: dict[str, Any] | UnsetType = UNSET
+    error: McpError | UnsetType = UNSET
+
+
+class McpNotification(msgspec.Struct, frozen=True, kw_only=True):
+    jsonrpc: Literal["2.0"]
+    method: str
+    params: dict[str, Any]
+
 
 _STATUSES = {**ERROR_CODE_HTTP_STATUS, INTERNAL_ERROR: 500}
 

@@ -20,7 +20,7 @@ from runtime.edge.door import CALLER, check_scope
 from runtime.edge.problems import ErrorFormat, Problem
 from runtime.edge.routes import Reply, Route, parameter
 from runtime.edge.state import EDGE, Edge
-from runtime.mcp.messages import SESSION_HEADER, VERSION_HEADER, McpError, McpMessage, McpNotification, McpResponse
+from runtime.mcp.exchange import SESSION_HEADER, VERSION_HEADER, McpError, McpMessage, McpNotification, McpResponse
 
 if TYPE_CHECKING:
     from runtime.mcp.exchange import Exchange

@@ -21,8 +21,7 @@ from actors.choosing.signs import probability, signs
 from actors.choosing.weights import FittedOn, Weights
 from bus.wire.messages import Passage
 from runtime.measure.calibrating import Numbers, Tried, calibrate, minimised
-from runtime.measure.gold import shows
-from runtime.measure.questions import GoldQuestion
+from runtime.measure.questions import GoldQuestion, shows
 
 #: What must not speak for a unit, and what may speak either way; everything else must not speak against it.
 AGAINST = frozenset(("identifiers_missing", "likely_missing", "asks", "row_without_column"))

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from index.text.passages import weigh
-from runtime.measure.gold import unmarked
-from runtime.measure.questions import GoldQuestion, Item
+from runtime.measure.questions import GoldQuestion, Item, unmarked
 
 _Z = statistics.NormalDist().inv_cdf(0.975)
 

@@ -26,13 +26,22 @@ from bus.transport.watched import Watch
 from bus.wire.errors import BadReply
 from bus.wire.subjects import is_canary
 from prompts.contracts import PROMPTS
-from runtime.engines.choice import make_engine
 from runtime.engines.embedders import make_embedding_engine
-from runtime.engines.engine import Delta, Device, EmbeddingEngine, Engine, Finished, Remote, Rendered, Request, Wiring
+from runtime.engines.engine import (
+    Delta,
+    Device,
+    EmbeddingEngine,
+    Engine,
+    Finished,
+    Remote,
+    Rendered,
+    Request,
+    RequestRecord,
+    Wiring,
+)
 from runtime.engines.metrics import DeviceMetrics
-from runtime.engines.records import RequestRecord
 from runtime.engines.rendering import Renderer
-from runtime.engines.routing import Routes
+from runtime.engines.routing import Routes, make_engine
 from runtime.engines.watching import answer_views
 from runtime.processes.device_lock import DeviceLock
 from runtime.settings import InferenceSettings, Settings

@@ -31,8 +31,7 @@ from index.errors import IndexProblem
 from index.languages import FALLBACK
 from index.search.searcher import Searcher
 from runtime.bucket.follow import BucketSnapshots
-from runtime.engines.embedders import embedder_over, over_bus, over_http
-from runtime.engines.rerankers import reranking
+from runtime.engines.embedders import embedder_over, over_bus, over_http, reranking
 from runtime.index_of import index_of
 from runtime.processes.hits import collection_of, passage_of
 from runtime.processes.kept_index import KeptIndex

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import msgspec
 
 from bus.journal.journal import EventFrame, Journal, time_of
-from bus.journal.pins import PINNED
+from bus.journal.pruning import PINNED
 from bus.journal.records import Record
 from bus.runs.runs import NoSuchRun
 from bus.transport.envelope import set_aside

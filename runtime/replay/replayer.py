@@ -14,7 +14,7 @@ from bus.journal.records import Record, decode, encode
 from bus.powers.events import CITED, DONE_LINE, StageEvent, decode_event
 from bus.wire.errors import Poison
 from bus.wire.messages import Message, lane_of, message_type
-from runtime.replay.json_difference import first_difference
+from runtime.replay.difference import first_difference
 from runtime.replay.recorded_powers import Astray, EventMemory, Replies, text_of
 from runtime.replay.steps import Orphan, Step, steps_of
 from runtime.replay.trace import Shown, Trace

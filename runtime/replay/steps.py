@@ -7,8 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from bus.delivery.actor import Actor
-from bus.delivery.graph import Graph
-from bus.delivery.joins import joined
+from bus.delivery.graph import Graph, joined
 from bus.journal.records import CAUSE, Record, Stage, as_now
 from bus.transport.envelope import count_in
 from bus.wire.errors import Poison

@@ -56,7 +56,7 @@ WARM_S, WARM_CLIENTS = 10.0, 8
 FEATURES: dict[str, tuple[tuple[str, str, str], ...]] = {
     "nothing": (),
     "masking": (("index/masking/text.py", "return _alone(text) if not before", "return text if not before"),),
-    "packing": (("bus/journal/packing.py", "_PACK_FROM = 400", "_PACK_FROM = 1 << 40"),),
+    "packing": (("bus/journal/records.py", "_PACK_FROM = 400", "_PACK_FROM = 1 << 40"),),
     "users": (("runtime/processes/supervisor.py", "passwords=users.passwords", "passwords=None"),),
     "admission": (
         ("bus/delivery/admission.py", "if run_id in self.limit.runs:", "if True:"),

@@ -7,7 +7,7 @@ from bus.delivery.graph import Graph
 from bus.delivery.worker import Worker
 from bus.transport.configuration import streams
 from bus.transport.connection import connect, keep_trying
-from bus.transport.frames import headers_of, status_in
+from bus.transport.envelope import headers_of, status_in
 from bus.transport.settings import BusSettings
 from bus.transport.stream_info import ApiReply
 from bus.wire.errors import Unavailable

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bus.journal.packing import pack, unpack
-from bus.journal.records import AskRecord, Stage, decode, encode
+from bus.journal.records import AskRecord, Stage, decode, encode, pack, unpack
 from bus.runs.citing import at_sentence, sentence_of
 from bus.wire.errors import Poison
 from bus.wire.messages import (
@@ -138,7 +137,7 @@ def test_truncated_record_is_an_error(cut: int) -> None:
 
 
 def test_flood_of_zeros_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bus.journal.packing._LONGEST", 1000)
+    monkeypatch.setattr("bus.journal.records._LONGEST", 1000)
     packed = zlib.compress(b"\0" * 1001)
     assert unpack(packed) == packed
 

@@ -11,9 +11,8 @@ from click.testing import CliRunner, Result
 from index.build.ingest import bring_in
 from runtime.commands.eval_questions import ask_all, eval_questions_command, request
 from runtime.engines.extractive.engine import ExtractiveEngine
-from runtime.measure.gold import holds, shows, unmarked, within
 from runtime.measure.question_figures import counts, figures, wilson
-from runtime.measure.questions import Cited, Exchange, GoldQuestion, Near, Seen, graded
+from runtime.measure.questions import Cited, Exchange, GoldQuestion, Near, Seen, graded, holds, shows, unmarked, within
 from tests.whole import whole
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from actors.outcome.ends import code_of, words_of
+from actors.outcome.refusals import code_of, words_of
 from actors.text.limit import tokens_in
 from bus.runs.run_record import RunRecord
 from bus.wire.messages import NearPassage, Settled

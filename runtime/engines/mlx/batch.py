@@ -1,6 +1,6 @@
 """All decoding rows, one step at a time: mlx-lm's batch with one grammar step and one sampling step for all rows.
 
-The private parts used of mlx-lm's `GenerationBatch` are listed in `test_mlx_lm_contract.py`.
+The private parts used of mlx-lm's `GenerationBatch` are listed in `test_model.py`.
 """
 
 import importlib

@@ -18,12 +18,11 @@ import mlx.core as mx
 
 from bus.wire.errors import Failure, NoReply, Unavailable
 from prompts.vocabulary import PRIORITIES, Priority
-from runtime.engines.engine import Rendered
+from runtime.engines.engine import DeviceView, Ending, Rendered, RequestRecord, State
 from runtime.engines.mlx.batch import Batch, Row, generate
 from runtime.engines.mlx.encode import Encoder
-from runtime.engines.mlx.forward import Forward
 from runtime.engines.mlx.grammar import Grammars
-from runtime.engines.mlx.jobs import Generation, Job, Tools
+from runtime.engines.mlx.jobs import Forward, Generation, Job, Tools
 from runtime.engines.mlx.memory import Memory
 from runtime.engines.mlx.model import LoadedModel, load
 from runtime.engines.mlx.outbox import Outbox
@@ -33,7 +32,6 @@ from runtime.engines.mlx.settings import DeviceSettings
 from runtime.engines.mlx.tickets import Event, Ticket
 from runtime.engines.mlx.warmup import warm_up
 from runtime.engines.os_thread import MlxThread
-from runtime.engines.records import DeviceView, Ending, RequestRecord, State
 
 #: What mlx and mlx-lm raise when a computation fails.
 FAULTS = (RuntimeError, ValueError, MemoryError)

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from bus.wire.errors import BadReply, Busy, Failure, Unavailable
-from runtime.engines.engine import Delta, Finished, Rendered, Request, Wiring
+from runtime.engines.engine import Delta, DeviceView, Finished, Rendered, Request, RequestRecord, Wiring
 from runtime.engines.mlx.settings import DEFAULT_MODEL, DeviceSettings
 from runtime.engines.mlx.tickets import Done, Ticket, Values, deliver
-from runtime.engines.records import DeviceView, RequestRecord
 from runtime.settings import IndexSettings, InferenceSettings
 
 if TYPE_CHECKING:

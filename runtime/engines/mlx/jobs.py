@@ -2,6 +2,7 @@
 
 import codecs
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -10,14 +11,56 @@ import msgspec
 import numpy as np
 
 from bus.wire.errors import BadReply
+from runtime.engines.engine import Ending, RequestRecord
 from runtime.engines.mlx.batch import Row
-from runtime.engines.mlx.forward import Forward
 from runtime.engines.mlx.grammar import Grammars, Guide
 from runtime.engines.mlx.model import LoadedModel
 from runtime.engines.mlx.prefixes import WORTH_TOKENS, Prefixes, Tokens
 from runtime.engines.mlx.sampling import Sampling, sample
 from runtime.engines.mlx.tickets import Done, Event, Ticket
-from runtime.engines.records import Ending, RequestRecord
+
+type Head = Callable[[mx.array], mx.array]
+type Body = Callable[[mx.array], mx.array]
+
+
+class Forward:
+    """The model as prefill needs it: the vocabulary's logits of the last position only.
+
+    Most mlx-lm models have a body and a head that can be called separately; a trial run checks that this gives the model's
+    own logits. If not, the last token takes a separate call.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self._head = _separate_head(model)
+        #: Tokens to hidden states, one row per text; None for a model without a separate body.
+        self.body: Body | None = model.model if self._head is not None else None
+
+    def fill(self, tokens: mx.array, cache: list[Any]) -> None:
+        """Put `tokens` into `cache`; mlx is lazy, so the logits are never computed."""
+        self.model(tokens, cache=cache)
+
+    def last(self, tokens: mx.array, cache: list[Any]) -> mx.array:
+        """Put `tokens` into `cache`; the logits after the last one, a row of one."""
+        if self._head is not None:
+            return self._head(self.model.model(tokens, cache=cache)[:, -1:, :])[:, -1, :]
+        if tokens.shape[1] > 1:
+            self.fill(tokens[:, :-1], cache)
+        logits: mx.array = self.model(tokens[:, -1:], cache=cache)[:, -1, :]
+        return logits
+
+
+def _separate_head(model: Any) -> Head | None:
+    body = getattr(model, "model", None)
+    table = getattr(body, "embed_tokens", None)
+    head: Head | None = getattr(model, "lm_head", None) or getattr(table, "as_linear", None)
+    if not callable(body) or head is None:
+        return None
+    probe = mx.array([[0, 1, 2]])
+    whole, apart = model(probe), head(body(probe))
+    same = whole.shape == apart.shape and bool(mx.allclose(whole, apart, rtol=1e-2, atol=1e-2))
+    return head if same else None
+
 
 #: A prompt that cost this many tokens is cached for the next request with the same beginning.
 SHARED_TOKENS = 64

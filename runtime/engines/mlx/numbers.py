@@ -9,11 +9,11 @@ import msgspec
 import numpy as np
 
 from bus.wire.errors import Unavailable
+from runtime.engines.engine import Ending, RequestRecord
 from runtime.engines.mlx.batch import Row
 from runtime.engines.mlx.jobs import PromptJob, Tools
 from runtime.engines.mlx.prefixes import Tokens
 from runtime.engines.mlx.tickets import Done, Event, Ticket, Values
-from runtime.engines.records import Ending, RequestRecord
 
 
 def probabilities(logits: mx.array, tokens: list[int]) -> list[float]:

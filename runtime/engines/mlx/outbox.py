@@ -5,9 +5,9 @@ import contextlib
 from collections.abc import Callable
 
 from bus.wire.errors import Failure
+from runtime.engines.engine import Ending, RequestRecord
 from runtime.engines.mlx.jobs import Job
 from runtime.engines.mlx.tickets import Done, Event, Ticket, deliver
-from runtime.engines.records import Ending, RequestRecord
 
 #: How much the newest request counts in the running average of service times.
 NEWEST = 0.1

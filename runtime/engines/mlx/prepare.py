@@ -9,7 +9,7 @@ import numpy as np
 from bus.wire.errors import BadReply
 from prompts.contracts import Prompt
 from prompts.fields import shortened
-from runtime.engines.engine import Rendered, Request
+from runtime.engines.engine import Operation, Rendered, Request, RequestRecord
 from runtime.engines.mlx.encode import Encoded, Encoder
 from runtime.engines.mlx.grammar import choices, schema_digest
 from runtime.engines.mlx.jobs import Generation, Text, Tools
@@ -18,7 +18,6 @@ from runtime.engines.mlx.numbers import Embedding, Verdict
 from runtime.engines.mlx.sampling import Sampling
 from runtime.engines.mlx.settings import DeviceSettings
 from runtime.engines.mlx.tickets import Ticket
-from runtime.engines.records import Operation, RequestRecord
 
 type Render = Callable[[Prompt[Any]], Rendered]
 

@@ -9,7 +9,7 @@ import msgspec
 
 from bus.wire.errors import Failure, NoReply
 from prompts.vocabulary import Priority
-from runtime.engines.records import RequestRecord
+from runtime.engines.engine import RequestRecord
 
 
 class Values(msgspec.Struct, frozen=True):

@@ -6,8 +6,8 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from bus.transport.connection import connect
 from runtime.commands.top import table
+from runtime.engines.engine import DeviceView, RequestRecord
 from runtime.engines.metrics import DeviceMetrics
-from runtime.engines.records import DeviceView, RequestRecord
 from runtime.engines.watching import Watched, answer_views, views
 
 VIEW = DeviceView(

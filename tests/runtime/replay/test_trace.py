@@ -17,8 +17,8 @@ from bus.wire.subjects import Key
 from prompts.library import Library
 from runtime.cli import groundwire
 from runtime.engines.extractive.engine import ExtractiveEngine
+from runtime.replay.difference import first_difference
 from runtime.replay.journal_traces import read_run
-from runtime.replay.json_difference import first_difference
 from runtime.replay.prompts_asked import prompts_asked
 from runtime.replay.replayer import replay
 from runtime.replay.steps import steps_of

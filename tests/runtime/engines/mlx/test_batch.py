@@ -7,7 +7,7 @@ import pytest
 from mlx_lm.models.cache import BatchKVCache, KVCache
 
 from runtime.engines.mlx import warmup
-from runtime.engines.mlx.forward import Forward
+from runtime.engines.mlx.jobs import Forward
 from runtime.engines.mlx.model import load
 from tests.runtime.engines.sample import ENDLESS, collect, render, request, shape
 
