@@ -7,6 +7,7 @@ import ast
 import inspect
 import re
 from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
@@ -14,7 +15,8 @@ import msgspec
 from actors.pipeline import ACTORS, pipeline
 from bus.wire.messages import CATALOGUE, message_type
 from index.readers import KNOWN_UNREAD, all_formats
-from prompts.documentation import documentation
+from prompts.contracts import PROMPTS
+from prompts.library import Library, PromptFile
 from runtime import settings
 from runtime.cli import commands, groundwire
 
@@ -119,13 +121,55 @@ def thresholds() -> str:
     return "\n".join(rows)
 
 
+_BY_REQUEST = {"answer_structured": "as requested", "answer_hint": "as requested, 600", "guard_language": "as the text"}
+
+
+def prompts() -> str:
+    """A Markdown table with one row per agent, in pipeline order."""
+    files = Library()
+    lines = ["| agent | what it does | input | output | T / max tokens |", "|---|---|---|---|---|"]
+    for prompt in PROMPTS:
+        file = files.file(prompt.name)
+        tokens = _BY_REQUEST.get(prompt.name, str(file.max_tokens))
+        given = ", ".join(f"`{name}`" for name in _inputs(file))
+        replied = ", ".join(_outputs(file.schema)) if file.schema else "text"
+        lines.append(f"| `{file.name}` | {file.description} | {given} | {replied} | {file.temperature} / {tokens} |")
+    return "\n".join(lines) + "\n"
+
+
+def _inputs(file: PromptFile) -> list[str]:
+    """Picoschema keys as the table shows them: `passages[]{title,text}`."""
+    shown = []
+    for key, value in file.input.items():
+        name, array, _ = key.partition("(array)")
+        inner = "{" + ",".join(part.partition("(")[0] for part in value) + "}" if isinstance(value, dict) else ""
+        shown.append(f"{name}{'[]' if array else ''}{inner}")
+    return shown
+
+
+def _outputs(schema: dict[str, Any]) -> list[str]:
+    return [f"`{name}`{_bounds(part)}" for name, part in schema["properties"].items()]
+
+
+def _bounds(schema: dict[str, Any]) -> str:
+    if "enum" in schema:
+        return " " + "/".join(map(str, schema["enum"]))
+    if schema["type"] == "array":
+        items = schema["items"]
+        inner = " of " + ", ".join(_outputs(items)) if "properties" in items else _bounds(items)
+        return f" [{schema.get('minItems', 0)}..{schema['maxItems']}]{inner}"
+    if "maxLength" in schema:
+        return f" ≤ {schema['maxLength']}"
+    return ""
+
+
 PARTS = {
     "graph": graph,
     "actors": actors,
     "messages": messages,
     "configuration": configuration,
     "cli": cli,
-    "prompts": documentation,
+    "prompts": prompts,
     "formats": formats_read,
     "thresholds": thresholds,
 }

@@ -5,7 +5,7 @@ another document has the same name with a later date or version. A document that
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import permutations
 from pathlib import PurePosixPath
@@ -69,13 +69,6 @@ def _newest(by: str, old: dict[str, str]) -> str:
         by = old[by]
         seen.add(by)
     return by
-
-
-def in_force_first[D: Dated](parts: Iterable[D], question: str = "") -> list[D]:
-    """The same, those out of date behind the others; otherwise in the order given."""
-    given = list(parts)
-    old = out_of_date(given, question)
-    return sorted(given, key=lambda one: one.source_id in old)
 
 
 def _replaces(newer: Sequence[Dated], older: Sequence[Dated]) -> bool:

@@ -53,11 +53,6 @@ def share_of(text: str, language: str) -> float:
     return ScannedText(text).share_of(language)
 
 
-def strongly(text: str, language: str) -> bool:
-    """Whether a text is surely in a language: by its script, or by many function words and few of any other."""
-    return ScannedText(text).is_strongly(language)
-
-
 def surely(text: str, otherwise: str = UNDETERMINED, running: float = 0.0) -> str:
     """The result of `detect` if the text is `strongly` in it, else `otherwise`; never asks the statistical model.
 

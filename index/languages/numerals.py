@@ -57,11 +57,6 @@ def written(text: str, systems: Sequence[Reader] = ()) -> Iterator[Numeral]:
             yield numeral
 
 
-def has_numeral(text: str) -> bool:
-    """Whether `text` (in normal form) contains a number written in words."""
-    return next(written(text), None) is not None
-
-
 #: A run of more numerals than this is no number.
 _LONGEST = 100
 

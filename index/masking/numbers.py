@@ -41,7 +41,6 @@ _CARD = re.compile(
 _USUAL_CARD: Final = 16
 _SOCIAL: Final = (3, 2, 4)
 _LICENCE: Final = (2, 2, 6, 2)
-_BARE_RESIDENT: Final = 13
 _LABELLED_DIGITS: Final = {"account": range(8, 21), "identity": range(6, 21)}
 
 

@@ -18,7 +18,6 @@ from index.model import Entry
 from index.search import class_archive
 from index.snapshot import snapshot
 from index.snapshot.catalogue import read_catalogue
-from index.snapshot.roots import Rules
 from runtime.commands.consoles import plain_console
 from runtime.commands.embedder_options import embedder, embedder_options
 from runtime.commands.index_bucket import pull_command, push_command
@@ -44,84 +43,68 @@ def index_group() -> None:
     """
 
 
-@index_group.command("build")
-@click.argument("paths", nargs=-1, required=True)
-@INDEX_ANYWHERE
-@source_options
-@embedder_options
-@click.option("--refit", is_flag=True, help="Fit the vectors again on all passages.")
-@click.option(
-    "--stdin-name",
-    default="stdin.jsonl",
-    show_default=True,
-    help="File name of what '-' reads; its ending says the format.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def build_command(
-    paths: tuple[str, ...],
-    directory: Path | Index,
-    include: tuple[str, ...],
-    exclude: tuple[str, ...],
-    base_url: str | None,
-    embed_url: str | None,
-    embed_model: str,
-    refit: bool,
-    stdin_name: str,
-    as_json: bool,
-) -> None:
+def _brings_in(name: str, meaning: str, *, only: bool) -> None:
+    """Declare a command that reads PATHS. `only`: the index then holds nothing else."""
+
+    @index_group.command(name, help=meaning)
+    @click.argument("paths", nargs=-1, required=True)
+    @INDEX_ANYWHERE
+    @source_options
+    @embedder_options
+    @click.option("--refit", is_flag=True, help="Fit the vectors again on all passages.")
+    @click.option(
+        "--stdin-name",
+        default="stdin.jsonl",
+        show_default=True,
+        help="File name of what '-' reads; its ending says the format.",
+    )
+    @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+    def command(
+        paths: tuple[str, ...],
+        directory: Path | Index,
+        include: tuple[str, ...],
+        exclude: tuple[str, ...],
+        base_url: str | None,
+        embed_url: str | None,
+        embed_model: str,
+        refit: bool,
+        stdin_name: str,
+        as_json: bool,
+    ) -> None:
+        rules = rules_of(include, exclude, base_url)
+        try:
+            with one_line_errors(), embedder(embed_url, embed_model) as vectors, bars() as tell:
+                report = bring_in(
+                    directory,
+                    list(paths),
+                    only=only,
+                    rules=rules,
+                    refit=refit,
+                    embedder=vectors,
+                    progress=tell,
+                    stdin=sys.stdin.buffer,
+                    stdin_name=stdin_name,
+                )
+        except KeyboardInterrupt:
+            say("what was read so far is kept: the same command goes on from there", err=True)
+            raise
+        _print_report(report, as_json)
+        if isinstance(directory, Path):
+            class_archive.make_behind(directory)
+            if only and not as_json:
+                say(f'now ask: {program()} ask --index {shlex.quote(str(directory))} "…"')
+
+
+_brings_in(
+    "build",
     """Build an index of PATHS: folders, files, globs, archives (.zip, .tar, .tar.gz), or '-' for stdin.
 
     A second run reads only changed files and removes missing ones, so the index holds exactly PATHS. A document's id is its path
     in the folder. What cannot be read is reported; the rest is still indexed.
-    """
-    _bring_in(
-        directory,
-        paths,
-        rules_of(include, exclude, base_url),
-        (embed_url, embed_model),
-        only=True,
-        refit=refit,
-        stdin_name=stdin_name,
-        as_json=as_json,
-    )
-
-
-@index_group.command("add")
-@click.argument("paths", nargs=-1, required=True)
-@INDEX_ANYWHERE
-@source_options
-@embedder_options
-@click.option("--refit", is_flag=True, help="Fit the vectors again on all passages.")
-@click.option(
-    "--stdin-name",
-    default="stdin.jsonl",
-    show_default=True,
-    help="File name of what '-' reads; its ending says the format.",
+    """,
+    only=True,
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def add_command(
-    paths: tuple[str, ...],
-    directory: Path | Index,
-    include: tuple[str, ...],
-    exclude: tuple[str, ...],
-    base_url: str | None,
-    embed_url: str | None,
-    embed_model: str,
-    refit: bool,
-    stdin_name: str,
-    as_json: bool,
-) -> None:
-    """Add PATHS to an index, or reread them; the rest stays."""
-    _bring_in(
-        directory,
-        paths,
-        rules_of(include, exclude, base_url),
-        (embed_url, embed_model),
-        only=False,
-        refit=refit,
-        stdin_name=stdin_name,
-        as_json=as_json,
-    )
+_brings_in("add", "Add PATHS to an index, or reread them; the rest stays.", only=False)
 
 
 @index_group.command("remove")
@@ -230,40 +213,6 @@ def _verify(place: Path | Index, name: str | None) -> list[str]:
 
 def _newest(place: Path | Index) -> str:
     return snapshot.current(place) if isinstance(place, Path) else place.newest()
-
-
-def _bring_in(
-    directory: Path | Index,
-    paths: tuple[str, ...],
-    rules: Rules,
-    server: tuple[str | None, str],
-    *,
-    only: bool,
-    refit: bool,
-    stdin_name: str,
-    as_json: bool,
-) -> None:
-    try:
-        with one_line_errors(), embedder(*server) as vectors, bars() as tell:
-            report = bring_in(
-                directory,
-                list(paths),
-                only=only,
-                rules=rules,
-                refit=refit,
-                embedder=vectors,
-                progress=tell,
-                stdin=sys.stdin.buffer,
-                stdin_name=stdin_name,
-            )
-    except KeyboardInterrupt:
-        say("what was read so far is kept: the same command goes on from there", err=True)
-        raise
-    _print_report(report, as_json)
-    if isinstance(directory, Path):
-        class_archive.make_behind(directory)
-        if only and not as_json:
-            say(f'now ask: {program()} ask --index {shlex.quote(str(directory))} "…"')
 
 
 def _print_report(report: Report, as_json: bool) -> None:

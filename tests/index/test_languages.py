@@ -8,7 +8,7 @@ import pytest
 from msgspec import inspect
 
 from index.languages import FALLBACK, FOLDER, LANGUAGES, LanguageProblem, of, read
-from index.languages.detection import detect, share_of, strongly, surely
+from index.languages.detection import ScannedText, detect, share_of, surely
 from index.languages.tables import Language
 
 
@@ -163,7 +163,7 @@ def test_share_of(text: str, language: str, low: float, high: float) -> None:
     ],
 )
 def test_certain_language_needs_strong_evidence(text: str, language: str, *, sure: bool) -> None:
-    assert strongly(text, language) is sure
+    assert ScannedText(text).is_strongly(language) is sure
 
 
 def test_names_are_no_running_text() -> None:

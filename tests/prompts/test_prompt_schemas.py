@@ -12,7 +12,6 @@ from llguidance import LLMatcher
 from msgspec import inspect
 
 from prompts.contracts import PROMPTS, ClassifyQuery, Part, Prompt
-from prompts.documentation import documentation
 from prompts.fields import Block, Place, Placement, Shortened, places, shortened
 from prompts.library import FOLDER, Library
 from runtime.engines.mlx.prepare import fit
@@ -112,15 +111,6 @@ def test_prompt_examples_match_their_schema(prompt: type[Prompt[Any]], library: 
     for example in examples:
         msgspec.json.decode(example.encode(), type=prompt.reply_type(), strict=True)
     assert examples or "(statement and focus only)" in system or "of a choice" in system or "of a decision" in system
-
-
-def test_documentation_has_a_row_for_every_agent(library: Library) -> None:
-    table = documentation(library)
-    rows = table.strip().splitlines()[2:]
-    assert [row.split("`")[1] for row in rows] == [prompt.name for prompt in PROMPTS]
-    assert "| 0.0 / 200 |" in rows[0]
-    assert "`claim` ≤ 50" in table
-    assert "`sub_queries` [1..5] of `id` sq_1/" in table
 
 
 HOSTILE = 'one\ntwo "three" > four'
