@@ -44,7 +44,6 @@ def narrowed(default: Filter | None, asked: Filter | None) -> Filter | None:
 
 
 def predicate(wanted: Filter) -> Callable[[Entry], bool]:
-    """Whether a document passes."""
     under = _under(wanted.path) if wanted.path else None
     tags = {tag.casefold() for tag in ((wanted.tag,) if isinstance(wanted.tag, str) else wanted.tag or ())}
 

@@ -15,7 +15,6 @@ def group_name(name: str) -> str:
 
 
 def narrowed(named: Iterable[Groups]) -> Groups:
-    """The groups that all of these name."""
     left: Groups = None
     for groups in named:
         if groups is not None:

@@ -34,7 +34,6 @@ class Shortened:
 
 @cache
 def places(kind: type[msgspec.Struct]) -> Mapping[str, Placement]:
-    """The place of each field."""
     return {name: _placement(hint) for name, hint in _hints(kind).items()}
 
 

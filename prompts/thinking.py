@@ -166,7 +166,6 @@ class Thinking:
 
 
 def without_thinking(text: str) -> str:
-    """A whole text without thinking."""
     thinking = Thinking()
     before = thinking.feed(text)
     taken_back = thinking.taken_back

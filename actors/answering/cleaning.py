@@ -25,7 +25,6 @@ class Cleaning:
         return harmless(text, self._texts, self.urls)
 
     def clean(self, text: str) -> str:
-        """The text harmless and masked."""
         text = self.harmless(text)
         return mask(text, known=self._known) if self._masked else text
 

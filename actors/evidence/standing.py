@@ -161,7 +161,6 @@ def _versions(text: str) -> list[str]:
 
 
 def _numbers(one: Dated) -> tuple[int, ...]:
-    """Its version, as numbers."""
     versions = [one.about.version] if re.fullmatch(r"[\d.]*\d", one.about.version) else _versions(_name(one))
     return tuple(int(part) for part in versions[0].split(".") if part) if versions else ()
 

@@ -48,7 +48,6 @@ class Lexicon(msgspec.Struct, frozen=True):
 
 @cache
 def lexicon(language: str) -> Lexicon:
-    """The terms of one of LANGUAGES."""
     tables = of(language).terms
     senses: dict[str, list[Sense]] = {}
 

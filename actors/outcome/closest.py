@@ -84,7 +84,6 @@ def near(question: Question, passages: Sequence[Passage], *, languages: Sequence
 
 
 def passage_of(span: Span) -> Passage:
-    """A span of the evidence as a passage of its own."""
     return Passage(
         source_id=span.source_id,
         title=span.title,

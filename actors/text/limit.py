@@ -52,7 +52,6 @@ class TextLimit:
         return tokens_shown
 
     def finish(self) -> list[str]:
-        """The rest."""
         rest, self._held = self._held, ""
         return self._within(tokens_of(rest))
 

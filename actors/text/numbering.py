@@ -75,7 +75,6 @@ class Numbering:
         return self._take(self._settled())
 
     def finish(self) -> str:
-        """The rest."""
         return self._take(len(self._line))
 
     def _settled(self) -> int:

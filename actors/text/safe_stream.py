@@ -41,7 +41,6 @@ class SafeStream:
         return self._take(self._settled())
 
     def finish(self) -> str:
-        """The rest."""
         return self._take(len(self._raw))
 
     def _settled(self) -> int:

@@ -265,5 +265,4 @@ class Handling:
 
 
 def _name(delivery: Delivery) -> str:
-    """The actor at work."""
     return (delivery.failed.actor if delivery.failed else delivery.actor).name

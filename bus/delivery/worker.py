@@ -161,7 +161,6 @@ class Worker:
 
     @property
     def durables(self) -> tuple[str, ...]:
-        """The names of its durable consumers."""
         return tuple(self._consumers)
 
     @property

@@ -175,7 +175,6 @@ class Journal:
         return found[0] if found else None
 
     async def at(self, sequence: int) -> Record | None:
-        """The record with that sequence; None when it is gone."""
         found = await self._batch(RUNS, {"seq": sequence})
         return found[0] if found else None
 

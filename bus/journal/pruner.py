@@ -93,7 +93,6 @@ class Pruner:
 
     @property
     def working(self) -> bool:
-        """Whether this process prunes."""
         return time.monotonic() - self._other_at > SILENT_PERIODS * self.settings.janitor_period_s
 
     async def start(self) -> None:

@@ -23,7 +23,6 @@ PINNED = "pinned"
 
 
 def pin_key(run_id: str, by: str = MAIN) -> Key:
-    """The subject of a run's pin."""
     return Key(PINNED, run_id, by)
 
 

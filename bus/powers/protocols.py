@@ -14,9 +14,7 @@ class Variables[Reply](Protocol):
     name: ClassVar[str]
 
     @classmethod
-    def reply_type(cls) -> type[Reply]:
-        """The type of a complete reply."""
-        ...
+    def reply_type(cls) -> type[Reply]: ...
 
 
 class Ask(Protocol):

@@ -95,7 +95,6 @@ def answers(record: SearchRecord, request: SearchRequest) -> bool:
 
 
 def reply_of(record: SearchRecord) -> SearchReply:
-    """The reply of a recorded search."""
     return _replies.decode(record.hits)
 
 

@@ -85,7 +85,6 @@ def references_of(
 
 
 def _cited(citation: Citation) -> CitedPlace:
-    """A citation as the stream has it."""
     return CitedPlace(**{field: getattr(citation, field) for field in CitedPlace.__struct_fields__})
 
 

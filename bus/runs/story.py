@@ -71,7 +71,6 @@ class RunStory:
 
     @property
     def draft(self) -> Draft | None:
-        """The last draft."""
         return next((m for m in reversed(self.messages) if isinstance(m, Draft)), None)
 
     @property

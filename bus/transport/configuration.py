@@ -34,7 +34,6 @@ _STREAM: Config = {
 
 
 def streams(settings: BusSettings) -> dict[str, Config]:
-    """Both streams, by name."""
     runs = {
         "subjects": RUNS_SUBJECTS,
         "discard": "new",

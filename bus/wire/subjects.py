@@ -108,7 +108,6 @@ def consumed_subject(message: type[Message]) -> str:
 
 
 def run_filters(run_id: str) -> list[str]:
-    """Every record of one run."""
     return [f"gw.{_ASKED}.{run_id}", f"gw.*.{run_id}.*"]
 
 

@@ -39,7 +39,6 @@ class FileToRead(NamedTuple):
 
 
 def origin_of(path: Path) -> str:
-    """The path as the catalogue holds it."""
     return printable(str(path))
 
 

@@ -62,7 +62,6 @@ def media_type(name: str) -> str:
 
 
 def has_own_file(entry: Entry) -> bool:
-    """Whether a document was read from a file of its own."""
     name = entry.origin.lower()
     return entry.origin.startswith("/") and Path(name).suffix not in RECORDS and not is_archive(name)
 

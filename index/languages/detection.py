@@ -67,7 +67,6 @@ def surely(text: str, otherwise: str = UNDETERMINED, running: float = 0.0) -> st
 
 @cache
 def written_in(script: Script) -> tuple[str, ...]:
-    """The languages written in a script."""
     return tuple(language for language in LANGUAGES if of(language).identity.script == script)
 
 
@@ -86,7 +85,6 @@ class ScannedText:
         self._counted: dict[Script, Counter[tuple[str, ...]]] = {}
 
     def language(self) -> str:
-        """As `detect`."""
         result = self.clear()
         if result is not None:
             return result

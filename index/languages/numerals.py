@@ -108,7 +108,6 @@ def _all_systems() -> tuple[Reader, ...]:
 
 
 def reader(language: str, system: Additive | Run | Characters) -> Reader:
-    """The reader for one numeral system of a language."""
     tables: tuple[Worth, ...]
     match system:
         case Additive():

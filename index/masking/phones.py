@@ -34,7 +34,6 @@ def regions() -> tuple[str, ...]:
 
 
 def is_phone(number: Number) -> bool:
-    """Whether this is a phone number."""
     if len(number.digits) not in _POSSIBLE or number.mixed or _is_book(number):
         return False
     if number.plus:

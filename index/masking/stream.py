@@ -45,7 +45,6 @@ class MaskStream:
         return safe
 
     def finish(self) -> str:
-        """The rest."""
         return self._take(len(self._waiting))
 
     def _take(self, end: int) -> str:

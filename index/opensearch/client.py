@@ -154,7 +154,6 @@ class Client:
         raise AssertionError("never without an answer")
 
     def find(self, index: str, body: object, *, exact_rarity: bool = False) -> list[Json]:
-        """The hits of one search."""
         return self.find_all([(index, body, exact_rarity)])[0]
 
     def find_all(self, searches: Sequence[tuple[str, object, bool]]) -> list[list[Json]]:

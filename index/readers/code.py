@@ -90,7 +90,6 @@ def _comments(text: str, syntax: str) -> list[_Comment]:
 
 
 def _definition_before(text: str, end: int) -> int:
-    """The start of the definition with the docstring at `end`."""
     start = end
     for _ in range(_LONGEST_SIGNATURE):
         start = text.rfind("\n", 0, max(0, start - 1)) + 1

@@ -135,7 +135,6 @@ def around(element: HtmlElement, text: list[str], blocks: frozenset[str]) -> tup
 
 
 def _is_note(element: HtmlElement) -> bool:
-    """Whether it is the number of a footnote."""
     if element.tag == "sup":
         links = list(element.iter("a"))
         return len(links) == 1 and ("#" in links[0].get("href", "") or _refers(links[0]))

@@ -229,7 +229,6 @@ class Walk:
     # ---------------------------------------------------------------- blocks
 
     def _flush(self) -> None:
-        """Close the paragraph."""
         text, self._text = "".join(self._text), []
         if not text.strip():
             return

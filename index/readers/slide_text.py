@@ -64,7 +64,6 @@ def _text(paragraph: "Paragraph", *, strip: bool = True) -> str:
 
 
 def _bullet(styles: Iterable["Element"]) -> "Element | None":
-    """The bullet of the first style that sets it."""
     for style in styles:
         for bullet in _BULLETS:
             index = style.find(bullet)

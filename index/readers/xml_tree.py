@@ -58,7 +58,6 @@ def _character(entity: re.Match[bytes]) -> bytes:
 
 
 def name_of(element: etree._Element) -> str:
-    """The element's name without its namespace."""
     return str(element.tag).rpartition("}")[2]
 
 
@@ -96,7 +95,6 @@ def converted(root: etree._Element, convert: Callable[[etree._Element, HtmlEleme
 
 
 def _append(element: HtmlElement, text: str) -> None:
-    """Add text at the end of the element."""
     if len(element):
         element[-1].tail = (element[-1].tail or "") + text
     else:

@@ -96,7 +96,6 @@ def _runs(text: str) -> Iterator[str]:
 
 
 def with_codes(text: str) -> str:
-    """The text, followed by the words of its codes."""
     return joined(text, " ".join(code_words(text)))
 
 

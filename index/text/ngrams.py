@@ -162,5 +162,4 @@ def is_hangul(codes: Codes) -> Flags:
 
 
 def _within(codes: Codes, script: str) -> Flags:
-    """Which codes are in a range of `scripts`."""
     return (codes >= ord(script[0])) & (codes <= ord(script[-1]))

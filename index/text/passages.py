@@ -67,7 +67,6 @@ class _Weighed:
         self._scripts = [(more, n) for n, (more, _) in enumerate(_HEAVIER, 1) if n in self._heavier]
 
     def between(self, start: int, end: int) -> float:
-        """The weight of `text[start:end]`."""
         weight = float(end - start)
         if self._scripts:
             weight += sum([more * self._heavier.count(n, start, end) for more, n in self._scripts])
@@ -166,7 +165,6 @@ def _blocks_between(document: Document, start: int, end: int) -> tuple[Block, ..
 
 
 def _goes_on(document: Document, start: int) -> bool:
-    """Whether a block spans `start`."""
     at = bisect_right(document.blocks, start, key=lambda block: block.end)
     return at < len(document.blocks) and document.blocks[at].start < start
 

@@ -212,7 +212,6 @@ async def seen(runs: Runs, question: QuestionAsked) -> Seen:
 
 
 def table(measured: Figures, title: str) -> Table:
-    """A row per figure."""
     near = measured.questions - measured.answerable
     found = Table(
         title=f"{title}: {measured.answerable} answerable questions, {near} near misses", title_justify="left"
@@ -254,7 +253,6 @@ def _pair(first: float | None, second: float | None, times: int) -> list[str]:
 
 
 def counted(group: str, of: dict[str, Counts]) -> Table:
-    """A row of counts per group."""
     found = Table(group, *(name.replace("_", " ") for name in Counts.__struct_fields__), box=None)
     for name, one in of.items():
         found.add_row(name, *map(str, msgspec.structs.astuple(one)))

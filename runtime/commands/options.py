@@ -163,7 +163,6 @@ def _finish_restore(settings: Settings) -> None:
 
 
 def over_index(settings: Settings, index: "Place") -> Settings:
-    """The same settings with another index."""
     where = {"url": index, "dir": ""} if isinstance(index, str) else {"url": "", "dir": str(index.resolve())}
     return msgspec.structs.replace(settings, index=msgspec.structs.replace(settings.index, **where))
 

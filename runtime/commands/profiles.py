@@ -16,7 +16,6 @@ from runtime.terminal import one_line, say
 
 
 def own_profiles() -> Path | None:
-    """The settings' folder of profiles."""
     folder = read_settings().profiles
     return Path(folder) if folder else None
 

@@ -126,7 +126,6 @@ async def _forked(source: str, settings: Settings, stage: str, profile: str, eng
 
 
 def told(done: Replayed) -> str:
-    """The result in words."""
     kept = f", {done.inherited} stages inherited from its parent not compared" if done.inherited else ""
     events = f"{done.events} events" if done.events else "its events are no longer kept"
     lost = f"; the end of the run cut off {', '.join(done.unfinished)}" if done.unfinished else ""

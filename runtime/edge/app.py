@@ -84,7 +84,6 @@ def make_app(
 
 @web.middleware
 async def counted(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Count the responses of each route."""
     response = await handler(request)
     resource = request.match_info.route.resource
     path = resource.canonical if resource is not None else "none"

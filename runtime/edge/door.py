@@ -115,7 +115,6 @@ class Door:
 
     @property
     def secret(self) -> bytes:
-        """The installation's."""
         return bytes.fromhex(self._keys.secret)
 
     async def stop(self) -> None:

@@ -76,7 +76,6 @@ class _Processes(Collector):
 
 
 def text_of_processes(processes: Mapping[str, ProcessHealth]) -> bytes:
-    """The metrics of the processes, by name."""
     registry = CollectorRegistry()
     registry.register(_Processes(processes))
     return generate_latest(registry)

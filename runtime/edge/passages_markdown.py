@@ -33,7 +33,6 @@ def within(passages: Sequence[NearPassage], text: str, most: int | None) -> tupl
 
 
 def each_markdown(passages: Sequence[NearPassage]) -> list[str]:
-    """Each passage, numbered."""
     return [f"{_heading(n, passage)}\n\n{_quoted(passage)}" for n, passage in enumerate(passages, 1)]
 
 

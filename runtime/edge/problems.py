@@ -132,7 +132,6 @@ EXPECTED: tuple[type[Exception], ...] = (Problem, Invalid, *KNOWN)
 
 
 def problem_of(error: Exception) -> Problem:
-    """One of EXPECTED as a Problem."""
     if isinstance(error, Problem):
         return error
     if isinstance(error, Invalid):

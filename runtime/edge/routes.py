@@ -93,7 +93,6 @@ class Route:
 
 
 def declared(*modules: ModuleType) -> list[Route]:
-    """The routes of these modules, in the order of declaration."""
     return [each for module in modules for each in vars(module).values() if isinstance(each, Route)]
 
 

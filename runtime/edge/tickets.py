@@ -16,7 +16,6 @@ _TICKET = re.compile(r"([0-9]{1,12})\.([A-Za-z0-9_-]{1,64})\.([0-9a-f]{64})", re
 
 
 def ticket(secret: bytes, key_id: str, source_id: str, now: float) -> str:
-    """A ticket for this source, on behalf of this key."""
     until = int(now) + VALID_S
     return f"{until}.{key_id}.{_signature(secret, until, key_id, source_id)}"
 

@@ -173,9 +173,7 @@ class Remote(Protocol):
 class Device(Protocol):
     """An engine with a device of its own, whose load can be watched."""
 
-    def view(self) -> DeviceView:
-        """The device at this moment."""
-        ...
+    def view(self) -> DeviceView: ...
 
 
 class EmbeddingEngine(Protocol):

@@ -57,7 +57,6 @@ def replies_of(trace: Trace) -> dict[tuple[str, str], AskRecord]:
 
 
 def hits_of(trace: Trace) -> list[SearchRecord]:
-    """The hits of every search in a trace."""
     return [search for stage in _stages(trace) for search in stage.searches]
 
 

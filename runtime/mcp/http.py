@@ -101,7 +101,6 @@ def _sdk() -> "type[Exchange]":
 
 
 def routes(_: Edge | None = None) -> list[Route]:
-    """The routes of this protocol."""
     return [receive, rest]
 
 

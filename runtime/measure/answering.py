@@ -114,7 +114,6 @@ def retrieved(
 
 
 def _lane(searcher: Searcher, question: EvalQuestion, part: str, *, leave_out: bool) -> tuple[Passage, ...]:
-    """The passages for one part of the question."""
     wanted = profile_of("general").retrieval
     deeper = LEAVING_OUT if leave_out else 1
     found = searcher.search(

@@ -97,7 +97,6 @@ def example(searcher: Searcher, gold: GoldQuestion, weight: float) -> Example:
 
 
 def _follow_up(question: Question, gold: GoldQuestion) -> Question:
-    """The question with the topic of its conversation."""
     history = tuple(
         said
         for turn in gold.history

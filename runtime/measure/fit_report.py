@@ -100,7 +100,6 @@ def page(fitted: Fitted, image: str) -> str:
 
 
 def written(share: Share) -> str:
-    """A share with its interval."""
     if share.share is None or share.low is None or share.high is None:
         return "-"
     return f"{share.share:.2f} ({share.low:.2f} to {share.high:.2f})"

@@ -132,7 +132,6 @@ def report(outcomes: Sequence[Outcome], *, ms_per_answer: float) -> Report:
 
 
 def score(pairs: Iterable[tuple[bool, bool]]) -> Score:
-    """The score of (truth, prediction) pairs."""
     seen = Counter(pairs)
     right, said, so = seen[True, True], seen[True, True] + seen[False, True], seen[True, True] + seen[True, False]
     return Score(

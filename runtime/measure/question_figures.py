@@ -63,7 +63,6 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def figures(items: Sequence[Item]) -> Figures:
-    """The figures of all items."""
     answerable = [item for item in items if item.asked.answerable]
     shown = [item for item in items if item.shown]
     weights = [item.weight for item in shown]

@@ -98,7 +98,6 @@ def interval(values: Sequence[float], seed: int = 1) -> Interval:
 
 
 def report(runs: Mapping[str, Run], asked: Sequence[Question], k: int) -> dict[str, dict[str, Interval]]:
-    """Each measure of each system."""
     relevant = {question.id: frozenset(question.source_ids) for question in asked}
     found = {}
     for system, ranked in runs.items():

@@ -49,7 +49,6 @@ class Replies:
         yield record
 
     async def find(self, request: SearchRequest) -> tuple[SearchReply, SearchRecord]:
-        """`search` without an index."""
         record = self._search(request)
         return reply_of(record), record
 

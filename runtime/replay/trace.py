@@ -137,7 +137,6 @@ _any_json = msgspec.json.Decoder()
 
 
 def dump(trace: Trace) -> Iterator[bytes]:
-    """The lines of the trace file."""
     yield _encode(_Header(version=VERSION, run_id=trace.run_id, parent=trace.parent, forked_at=trace.forked_at))
     for record in trace.records:
         yield _encode(_line_of(record))

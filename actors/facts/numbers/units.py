@@ -22,7 +22,6 @@ SIGNS: Final = frozenset({"%", "°", *CURRENCY_SIGNS})
 
 
 def _unit_of(signs: dict[Unit, Phrases], part: Callable[[Numbers], dict[Unit, Phrases]]) -> dict[str, Unit]:
-    """The unit of each spelling."""
     tables = [signs, *(part(of(language).numbers) for language in LANGUAGES)]
     return {word: unit for table in tables for unit, phrases in table.items() for word in phrases_in(phrases)}
 

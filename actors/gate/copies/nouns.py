@@ -94,7 +94,6 @@ def _points_back(
 
 
 def _content(changed: Sequence[CopyToken], without: Sequence[Term]) -> list[CopyToken]:
-    """The changed content words, without those of the terms."""
     return [
         token
         for token in changed

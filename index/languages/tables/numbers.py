@@ -121,7 +121,6 @@ class Numbers(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 def phrases_in(phrases: Phrases) -> tuple[str, ...]:
-    """The phrases, in the order of the table."""
     return tuple(phrase.replace("_", " ") for phrase in phrases.split())
 
 

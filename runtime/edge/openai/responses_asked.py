@@ -173,7 +173,6 @@ def text_of(record: RunRecord, kept: Kept) -> str:
 
 
 def items_of(body: ResponseAsked) -> tuple[InputItem, ...]:
-    """The input as items."""
     return (InputItem(role="user", content=body.input),) if isinstance(body.input, str) else body.input
 
 

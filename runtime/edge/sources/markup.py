@@ -22,7 +22,6 @@ _CELLS = " | "
 
 
 def put(parent: Element, text: str) -> Element:
-    """Append text."""
     text = _CONTROL.sub("", visible(text))
     if len(parent):
         parent[-1].tail = (parent[-1].tail or "") + text

@@ -19,7 +19,6 @@ DRAW_S = 30.0
 
 
 def page_at(text: SourceText, offset: int) -> int:
-    """The page with this character."""
     before = [number for start, number in text.page_starts if start <= offset]
     return before[-1] if before else 1
 

@@ -33,7 +33,6 @@ class Guide:
         self._reserve = reserve
 
     def copy(self) -> "Guide":
-        """A copy at the same position."""
         other = Guide(self.matcher.deep_copy(), self._reserve)
         other.left = self.left
         return other

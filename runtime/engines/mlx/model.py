@@ -130,7 +130,6 @@ def _load_message(folder: Path, error: BaseException) -> str:
 
 
 def _line(error: BaseException) -> str:
-    """The error in one line."""
     first = (str(error).splitlines() or [""])[0]
     return f"{type(error).__name__}: {first}".rstrip(": ")
 

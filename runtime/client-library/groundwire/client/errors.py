@@ -43,7 +43,6 @@ class _Problem(msgspec.Struct):
 
 
 def error_of(status: int, body: bytes, retry_after: str | None) -> GroundwireError:
-    """The exception for a response."""
     try:
         problem = msgspec.json.decode(body, type=_Problem)
     except msgspec.DecodeError:
