@@ -1,4 +1,4 @@
-"""An answer shown in pieces is as harmless, and numbered the same, as the answer shown whole."""
+"""An answer shown in pieces is as harmless, and numbered the same, as the answer shown whole; only sources can be clicked."""
 
 import json
 from pathlib import Path
@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from actors.answering.cleaning import harmless
 from actors.text.links import defang
 from actors.text.numbering import Numbering, as_evidence, numbered, plain
 from actors.text.safe_stream import SafeStream
@@ -147,3 +148,80 @@ def test_resumed_text_continues_the_numbers() -> None:
     shown = first.feed("A [4]. B [2]. ")
     second = Numbering(FIVE, first.cited)
     assert shown + second.feed("C [5, 4].") == "A [1]. B [2]. C [1, 3]."
+
+
+LINKED = "https://docs.example/refunds?lang=ko"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("See [the rules](https://evil.example/x).", "See the rules."),
+        (f"See [the rules]({LINKED}).", f"See [the rules]({LINKED})."),
+        (f"See {LINKED}, please.", f"See {LINKED}, please."),
+        (f"<{LINKED}>", f"<{LINKED}>"),
+        ("See https://evil.example/x, please.", "See , please."),
+        ("참고:https://evil.example/x 입니다", "참고: 입니다"),
+        ("www.evil.example/a 참고", " 참고"),
+        ("![로고](http://evil.example/a.png?q=secret) 끝", "로고 끝"),
+        ("![x][ref]\n[ref]: http://evil.example", "x\n"),
+        ('<img src="x" onerror="alert(1)">مرحبا', "مرحبا"),
+        ("<b>粗体</b><br/>", "粗体"),
+        ("<script>alert(1)</script>ok", "ok"),
+        ("<scr<script>ipt>alert(1)</script>", ""),
+        ("a<!-- hidden -->b", "ab"),
+        ("&lt;img src=x&gt; fin", " img src=x  fin"),
+        ("java\u200bscript:alert", ""),
+        ("\u202eevil\u202c ok\u2066\u2069\ufeff", "evil ok"),
+        ("Put `<script>` into the `<head lang='fr'>` of it", "Put `⟨script⟩` into the `⟨head lang='fr'⟩` of it"),
+        ("<hash_algorithm> names the algorithm", "⟨hash_algorithm⟩ names the algorithm"),
+        ("`<img src=https://evil.example/a>`", "`⟨img src=`"),
+        ("`one <b>\ntwo`", "`one \ntwo`"),
+        ("5 < 6 and 7 > 3 [1]", "5 < 6 and 7 > 3 [1]"),
+        ("Fait [1] [2, 3].", "Fait [1] [2, 3]."),
+        ("Note: data: 5 / 6", "Note: data: 5 / 6"),
+    ],
+)
+def test_defang(text: str, shown: str) -> None:
+    assert defang(text, [LINKED]) == shown
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["<", ">", "img ", "[", "]", "(", ")", "!", "http://e.x", "//", "a", "\u200b", "&lt;", "script", "/", " "]
+        ),
+        max_size=14,
+    )
+)
+def test_defanging_is_idempotent_and_removes_addresses(pieces: list[str]) -> None:
+    shown = defang("".join(pieces), [LINKED])
+    assert defang(shown, [LINKED]) == shown
+    assert "http://e.x" not in shown
+    assert "\u200b" not in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Compare RefCell<T>/Rc<T>, Box<Node> and Vec<u8> [1].", None),
+        ("Compare Rc<U>, T<form> and T<TextArea> [1].", "Compare Rc, T and T [1]."),
+        ("See https://docs.rs/std, and [2] [1].", "See , and [2] [1]."),
+        ("Write `<form action='x'>` or `Box<T>` [1].", None),
+        ("Write `<form action='y'>` or `Arc<T>` [1].", "Write `⟨form action='y'⟩` or `Arc⟨T⟩` [1]."),
+        ("See https://evil.example/a and Arc<U>.", "See  and Arc."),
+        ("<img src=x> [std](https://docs.rs/std) ![std](https://docs.rs/std)", " std std"),
+    ],
+)
+def test_quoted_text_stays(text: str, shown: str | None) -> None:
+    source = (
+        "Compare RefCell<T>/Rc<T>, Box<Node> and Vec<u8>. Compare T<form> and T<TextArea>. See https://docs.rs/std, and [2]. "
+        "Write `<form action='x'>` or `Box<T>`. <img src=x> [std](https://docs.rs/std) ![std](https://docs.rs/std)"
+    )
+    assert harmless(text, [source], ()) == (text if shown is None else shown)
+
+
+def test_page_of_a_citation_may_be_linked() -> None:
+    cited = "https://example.org/fees?a=1#when"
+    text = "[a](https://example.org/fees?a=1) [b](https://example.org/fees?a=1#when) [c](https://example.org/fees?a=1#other)"
+    assert defang(text, [cited]) == text.replace("[c](https://example.org/fees?a=1#other)", "c")

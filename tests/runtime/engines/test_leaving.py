@@ -1,9 +1,11 @@
-"""A run that is cancelled stops its model: the device frees the row, and the request to a model server is closed."""
+"""A run that is cancelled stops its model; a joined thread is gone for the operating system too."""
 
 import asyncio
 import json
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import msgspec
@@ -14,6 +16,7 @@ from bus.wire.messages import QuestionAsked
 from runtime.engines.engine import Delta, Engine, Finished, Request
 from runtime.engines.mlx.engine import MlxEngine
 from runtime.engines.openai.engine import OpenAIEngine
+from runtime.engines.os_thread import MlxThread
 from runtime.engines.scripted.engine import default_script, play
 from tests.polling import until
 from tests.runtime.engines.sample import shape
@@ -119,3 +122,26 @@ async def test_leaving_closes_the_model_request(tmp_path: Path, silent: bool) ->
 
 async def _models(request: web.Request) -> web.Response:
     return web.json_response({"data": [{"id": "fake"}]})
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads are told from files there")
+def test_joined_thread_is_gone_for_the_system() -> None:
+    left = []
+    for _ in range(300):
+        thread = MlxThread(target=int)
+        thread.start()
+        thread.join()
+        if Path(f"/proc/self/task/{thread.native_id}").exists():
+            left.append(thread)
+    assert not left
+
+
+def test_join_with_a_time_limit_returns() -> None:
+    end = Event()
+    thread = MlxThread(target=end.wait)
+    thread.start()
+    thread.join(0.01)
+    assert thread.is_alive()
+    end.set()
+    thread.join()
+    assert not thread.is_alive()

@@ -1,22 +1,29 @@
-"""Starting and stopping: readiness is visible, nothing outlives the engine; embeddings agree with the model."""
+"""Starting and stopping, models that cannot be loaded, the undocumented parts of mlx-lm, and embeddings."""
 
 import asyncio
+import inspect
+import json
 import math
+import shutil
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
 import mlx.core as mx
+import mlx_lm
 import numpy as np
 import pytest
 from mlx_lm import load
+from mlx_lm.models.cache import BatchKVCache, KVCache
 
 from bus.wire.errors import Unavailable
-from runtime.engines.mlx import device_thread
+from runtime.engines.mlx import device_thread, model
+from runtime.engines.mlx.batch import generate
 from runtime.engines.mlx.encode import Encoder
 from runtime.engines.mlx.engine import MlxEngine
 from tests.runtime.engines.sample import ENDLESS, collect, render, request
+from tests.runtime.engines.tiny import build
 
 ROOT = Path(__file__).parents[4]
 
@@ -130,3 +137,120 @@ async def test_query_side_has_its_instruction(start):
 
 async def test_nothing_to_embed_gives_nothing(mlx):
     assert await mlx.embed([], query=True) == []
+
+
+@pytest.fixture
+def copy(tiny, tmp_path):
+    return shutil.copytree(tiny, tmp_path / "model")
+
+
+def configured(folder, **changes):
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def without(name):
+    return lambda folder: (folder / name).unlink()
+
+
+def sharded(folder):
+    index = {"weight_map": {"a": "model.safetensors", "b": "model-00002.safetensors"}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+
+
+def cut(folder):
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:5000])
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (shutil.rmtree, "there is no model folder .*; name a folder"),
+        (without("config.json"), "lacks config.json; download"),
+        (without("tokenizer.json"), "lacks tokenizer.json; download"),
+        (without("model.safetensors"), "lacks model.safetensors; download"),
+        (sharded, "lacks model-00002.safetensors; download"),
+        (cut, "cannot be loaded .*; download"),
+        (lambda f: configured(f, model_type="mystery"), "does not know the architecture mystery .*; choose"),
+        (lambda f: configured(f, num_hidden_layers=4), "cannot be loaded .*; download"),
+        (lambda f: (f / "config.json").write_text("{"), "cannot be loaded .*; download"),
+    ],
+)
+async def test_damaged_folder_is_refused(copy, damage, message):
+    damage(copy)
+    engine = MlxEngine(str(copy))
+    with pytest.raises(Unavailable, match=message) as refused:
+        await engine.start()
+    assert "\n" not in str(refused.value)
+    assert engine.view().state == "failed"
+    await engine.close()
+
+
+async def test_too_large_for_memory(start):
+    with pytest.raises(Unavailable, match="choose a smaller"):
+        async with start(settings={"memory_bytes": 200_000}):
+            pass
+
+
+@pytest.mark.parametrize(
+    ("info", "limit"),
+    [
+        ({"max_recommended_working_set_size": 11_000, "memory_size": 16_000}, 11_000),
+        ({"free_memory": 7_000, "total_memory": 8_000}, 7_500),  # mlx may use again the 500 that it has cached
+        ({"free_memory": 7_900, "total_memory": 8_000}, 7_600),  # mlx's own limit
+    ],
+    ids=["Metal", "CUDA, partly in use", "CUDA"],
+)
+def test_memory_is_that_of_the_device(monkeypatch, info, limit):
+    monkeypatch.setattr(model.mx, "device_info", lambda: info)
+    monkeypatch.setattr(model.mx, "get_cache_memory", lambda: 500)
+    monkeypatch.setattr(model.mx, "get_memory_limit", lambda: 7_600)
+    assert model.memory_limit() == limit
+
+
+async def test_digest_follows_the_weights(tiny, tmp_path, start):
+    digests = set()
+    for folder in (tiny, build(tmp_path / "other", hidden=32)):
+        async with start(folder=folder) as engine:
+            _, finished = await collect(engine, request(rendered=render()))
+            digests.add(finished.model_digest)
+    assert len(digests) == 2
+
+
+def test_mlx_lm_version_is_the_tested_one():
+    assert mlx_lm.__version__.startswith("0.32.")
+
+
+def test_generation_batch_keeps_lists_per_row():
+    source = inspect.getsource(generate.GenerationBatch.filter) + inspect.getsource(generate.GenerationBatch.extend)
+    for name in (
+        "uids",
+        "prompt_cache",
+        "tokens",
+        "samplers",
+        "logits_processors",
+        "max_tokens",
+        "stop_sequences",
+        "_next_tokens",
+        "_next_logprobs",
+        "_token_context",
+        "_num_tokens",
+        "_matchers",
+    ):
+        assert f"self.{name}" in source
+    assert "if self.uids:\n            self._step()" in inspect.getsource(generate.GenerationBatch.__init__)
+
+
+def test_cache_layout():
+    cache = KVCache()
+    cache.update_and_fetch(mx.ones((1, 2, 3, 4)), mx.ones((1, 2, 3, 4)))
+    assert (cache.keys.shape, cache.offset) == ((1, 2, 256, 4), 3)
+    batch = BatchKVCache.merge([cache, KVCache()])
+    assert batch.keys.shape == (2, 2, 3, 4)
+    assert batch.left_padding.tolist() == [0, 3]
+
+
+def test_helpers():
+    assert generate._merge_caches([]) == []
+    assert generate.maybe_set_recommended_wired_limit() is None or mx.metal.is_available()
