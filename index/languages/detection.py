@@ -9,17 +9,41 @@ of the function words of a Spanish text are French ones too.
 import importlib.util
 import re
 from collections import Counter
+from collections.abc import Iterable
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from index.languages import FALLBACK, LANGUAGES, UNDETERMINED, of
-from index.languages.letters import Table, members, table_of
 from index.languages.scripts import KANA, LETTERS, WEIGHTS, Script
 from index.languages.tables.kinds import words_in
 
 if TYPE_CHECKING:
     import fasttext
+
+
+#: For each character the number of what it belongs to.
+Table = NDArray[np.uint8]
+_RANGE = re.compile("(.)-(.)", re.DOTALL)
+
+
+def table_of(ranges: Iterable[str]) -> Table:
+    """The number of the ranges that each character is in: 1 for the first; 0 for none, as for all beyond the table."""
+    table = np.zeros(0x30000, dtype=np.uint8)
+    for number, letters in enumerate(ranges, 1):
+        for first, last in _RANGE.findall(letters):
+            table[ord(first) : ord(last) + 1] = number
+    return table
+
+
+def members(text: str, table: Table) -> bytes:
+    """What the table has for each character of the text."""
+    codes = np.frombuffer(text.encode("utf-32-le", "replace"), dtype=np.uint32)
+    return table.take(codes, mode="clip").tobytes()
+
 
 _NOT_LANGUAGE = re.compile(r"https?://\S+|www\.\S+|`[^`\n]*`|[\[［【][\d٠-٩０-９\s,،、，;–-]{1,40}[\]］】]")
 #: A text without any of these has nothing of that.

@@ -18,7 +18,7 @@ from markdown_it.utils import EnvType
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
-from index.readers.markdown_quick import is_quick
+from index.readers.markdown_inline import is_quick
 from index.readers.templating import FIRST, LAST, PRIVATE
 
 #: Deeper than this nothing is a structure any more.

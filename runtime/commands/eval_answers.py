@@ -18,8 +18,16 @@ from index.search.searcher import Searcher
 from runtime.commands.consoles import plain_console
 from runtime.commands.eval import show
 from runtime.commands.options import INDEX_FOLDER_PLACE, one_line_errors
-from runtime.measure.answering import answer, as_passage, retrieved
-from runtime.measure.answers import Answered, EvalPassage, EvalQuestion, figures, own_passages
+from runtime.measure.answers import (
+    Answered,
+    EvalPassage,
+    EvalQuestion,
+    answer,
+    as_passage,
+    figures,
+    own_passages,
+    retrieved,
+)
 from runtime.measure.lines import read
 
 type Retrieve = Callable[[EvalQuestion], tuple[tuple[Passage, ...], Collection | None]]

@@ -19,9 +19,8 @@ from runtime.commands.options import ASKED_OVER, CONFIG
 from runtime.commands.run_sources import journal_of, refuse, run, settings_for, trace_of
 from runtime.commands.trace_keep import pin_command, prune_command, unpin_command
 from runtime.replay.journal_traces import RunListed, latest_runs
-from runtime.replay.masked import masked_trace
 from runtime.replay.steps import steps_of
-from runtime.replay.trace import ASKED, Trace, dump, write
+from runtime.replay.trace import ASKED, Trace, dump, masked_trace, write
 from runtime.terminal import json_line, one_line, say, say_json
 
 RAW = click.option("--raw", is_flag=True, help="Show personal data as it is in the journal.")

@@ -11,10 +11,9 @@ from bus.journal.records import AskRecord, Record
 from index.masking import masked
 from prompts.library import RenderedPrompt
 from runtime.edge.trace_schemas import RunTrace, TracedAsk, TracedMessage, TracedSearch, TracedStage, TracedStep
-from runtime.replay.masked import masked_trace
 from runtime.replay.prompts_asked import prompts_asked
 from runtime.replay.steps import Step, steps_of
-from runtime.replay.trace import ASKED, Trace
+from runtime.replay.trace import ASKED, Trace, masked_trace
 
 
 @functools.cache

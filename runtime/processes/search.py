@@ -15,7 +15,7 @@ import anyio
 import msgspec
 
 from bus.journal.access import Groups
-from bus.powers.index_embedding import VectorsReply, VectorsRequest, serve_index_vectors
+from bus.powers.embedding import VectorsReply, VectorsRequest, serve_index_vectors
 from bus.powers.searching import SearchReply, SearchRequest, serve_search
 from bus.powers.served_index import Held, answer_served_index
 from bus.powers.sources import answer_sources

@@ -5,7 +5,7 @@ A record's message and stage are in the file byte for byte as in the journal.
 
 import base64
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,9 +17,11 @@ from bus.transport.envelope import count_in
 from bus.wire.errors import Poison
 from bus.wire.messages import Question, QuestionAsked, RunFinished, message_type, question_about
 from bus.wire.subjects import BadId, check_id, event_subject, is_fenced, parse, progress_subject
+from index.masking import masked
 
 if TYPE_CHECKING:
     from actors.question.resolved import Defaults
+
 
 VERSION = 1
 ASKED, FINISHED = message_type(QuestionAsked), message_type(RunFinished)
@@ -247,3 +249,36 @@ def _record_of(found: _Record, header: _Header, before: set[int], where: str) ->
 def _frame_of(found: _Frame) -> Shown:
     data = b"\n".join(bytes(event) for event in found.events)
     return Shown(found.sequence, found.time, data, is_fenced(found.subject), found.headers)
+
+
+def masked_trace(trace: Trace) -> Trace:
+    """The trace as its profile lets it be seen; the same one where there is nothing to mask."""
+    if not all(_is_masked(record) for record in trace.records):
+        return trace
+    records = tuple(replace(record, data=_masked_lines(record.data)) for record in trace.records)
+    frames = tuple(replace(frame, data=_masked_lines(frame.data)) for frame in trace.frames)
+    new = replace(trace, records=records, frames=frames)
+    return trace if new == trace else new
+
+
+def _is_masked(record: Record) -> bool:
+    """Whether the profile masks; False only in a record whose question says that it does not."""
+    try:
+        question = question_about(record.message)
+    except Poison:
+        return True
+    return question.masked if isinstance(question, Question) else True
+
+
+def _masked_lines(data: bytes) -> bytes:
+    """Lines of JSON with every text in them masked; a line that is none is left out."""
+    return b"\n".join(map(_line, data.split(b"\n")))
+
+
+def _line(line: bytes) -> bytes:
+    try:
+        value = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return b"null" if line else line
+    new = masked(value)
+    return line if new == value else msgspec.json.encode(new)

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-from bus.powers.index_embedding import VectorsReply, VectorsRequest, serve_index_vectors
+from bus.powers.embedding import VectorsReply, VectorsRequest, serve_index_vectors
 from bus.runs.runs import Runs
 from bus.wire.messages import QuestionAsked
 from tests.clients.installed import output_of

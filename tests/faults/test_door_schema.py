@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from schemathesis import Case, GenerationMode
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
-from bus.powers.index_embedding import VectorsReply, VectorsRequest, serve_index_vectors
+from bus.powers.embedding import VectorsReply, VectorsRequest, serve_index_vectors
 from bus.powers.searching import SearchReply, SearchRequest, serve_search
 from bus.powers.served_index import Held, ServedIndex, answer_served_index
 from bus.powers.sources import (

@@ -25,8 +25,7 @@ from runtime.commands.trace import stage_table
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.processes.edge import serve
 from runtime.replay.journal_traces import read_run
-from runtime.replay.masked import masked_trace
-from runtime.replay.trace import Trace, dump, write
+from runtime.replay.trace import Trace, dump, masked_trace, write
 from runtime.settings import EdgeSettings, Settings
 from tests.whole import Whole, whole
 

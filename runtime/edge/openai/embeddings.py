@@ -9,7 +9,7 @@ import msgspec
 from aiohttp import web
 from msgspec import Meta
 
-from bus.powers.index_embedding import TEXTS, VectorsReply, VectorsRequest, index_vectors
+from bus.powers.embedding import TEXTS, VectorsReply, VectorsRequest, index_vectors
 from runtime.edge.door import CALLER
 from runtime.edge.openai.errors import OPENAI_ERRORS, unsupported
 from runtime.edge.problems import Problem

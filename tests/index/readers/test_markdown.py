@@ -10,8 +10,7 @@ from markdown_it.token import Token
 from index.model import Document
 from index.readers import Source, read
 from index.readers.markdown import read_markdown
-from index.readers.markdown_inline import Anchors, InlineText
-from index.readers.markdown_quick import is_quick
+from index.readers.markdown_inline import Anchors, InlineText, is_quick
 from index.readers.markdown_syntax import parser, read_lines
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import openai
 import pytest
 
-from bus.powers.index_embedding import TEXTS, VectorsReply, VectorsRequest, serve_index_vectors
+from bus.powers.embedding import TEXTS, VectorsReply, VectorsRequest, serve_index_vectors
 from index.model import Document, Metadata
 from index.search.searcher import Searcher
 from runtime.processes.search import Threads

@@ -4,8 +4,7 @@ import pytest
 
 from index.search.searcher import Searcher
 from runtime.commands.demo import DemoQuestion, questions
-from runtime.measure.answering import answer, retrieved
-from runtime.measure.answers import Answered, EvalQuestion
+from runtime.measure.answers import Answered, EvalQuestion, answer, retrieved
 
 #: language, an unanswerable question, an answerable one, words of that answer
 NEAR = [
