@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import pytest
 from playwright.async_api import Browser, async_playwright
 
 from tests.one_at_a_time import APT, one_at_a_time
@@ -50,3 +51,12 @@ async def browser(path: str) -> AsyncIterator[Browser]:
             yield running
         finally:
             await running.close()
+
+
+@pytest.fixture(scope="session")
+async def chromium() -> AsyncIterator[Browser]:
+    path = await find_chromium()
+    if path is None:
+        pytest.skip("there is no Chromium, and it cannot be installed")
+    async with browser(path) as running:
+        yield running

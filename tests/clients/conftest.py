@@ -2,10 +2,11 @@
 
 import pytest
 
+from tests.browser import chromium
 from tests.clients.installed import HERE, INSTALL_S
 from tests.runtime.edge.conftest import bus, bus_settings, edge, http, pipeline, runs
 
-__all__ = ["bus", "bus_settings", "edge", "http", "pipeline", "runs"]
+__all__ = ["bus", "bus_settings", "chromium", "edge", "http", "pipeline", "runs"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

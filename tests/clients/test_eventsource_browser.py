@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Page
 
-from tests.browser import browser, find_chromium
 from tests.clients.cutting import CutProxy
 from tests.clients.halves import WORDS, Halves, halves
 from tests.clients.table import Row
@@ -35,15 +34,6 @@ FOLLOW = """async (question) => {
   };
 }"""
 HEARD = "type => window.heard.some(event => event.type === type) ? window.heard : null"
-
-
-@pytest.fixture(scope="module")
-async def chromium() -> AsyncIterator[Browser]:
-    path = await find_chromium()
-    if path is None:
-        pytest.skip("there is no Chromium, and it cannot be installed")
-    async with browser(path) as made:
-        yield made
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Real edges that share their keys, before a real nats-server, with callers: for the tests of access control."""
 
-import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator
@@ -15,9 +14,9 @@ from bus.wire.messages import QuestionAsked
 from bus.wire.subjects import key_of
 from runtime.edge.timeouts import Timeouts
 from runtime.keys import KeyFile
-from runtime.processes.edge import serve
 from runtime.settings import AccessSettings, EdgeSettings, Settings
 from tests.runtime.edge.conftest import Bus, Pipeline, bus, bus_settings, pipeline, runs
+from tests.runtime.served import open_edge
 
 __all__ = ["World", "bus", "bus_settings", "edge", "http", "pipeline", "runs", "world"]
 
@@ -57,17 +56,8 @@ class World:
             return response.headers["X-Run-Id"]
 
 
-@contextlib.asynccontextmanager
-async def edge(settings: Settings, timeouts: Timeouts = TIMES) -> AsyncIterator[str]:
-    stop = asyncio.Event()
-    listening: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    task = asyncio.create_task(serve(settings, stop, timeouts=timeouts, listening=listening))
-    await asyncio.wait([task, listening], return_when=asyncio.FIRST_COMPLETED)
-    if task.done():
-        await task
-    yield f"http://127.0.0.1:{listening.result()}"
-    stop.set()
-    await task
+def edge(settings: Settings, timeouts: Timeouts = TIMES) -> contextlib.AbstractAsyncContextManager[str]:
+    return open_edge(settings, timeouts)
 
 
 @pytest.fixture(scope="session")

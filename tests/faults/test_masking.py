@@ -23,10 +23,10 @@ from runtime.commands import answer_shown
 from runtime.commands.asked_over import OverBus
 from runtime.commands.trace import stage_table
 from runtime.engines.extractive.engine import ExtractiveEngine
-from runtime.processes.edge import serve
 from runtime.replay.journal_traces import read_run
 from runtime.replay.trace import Trace, dump, masked_trace, write
 from runtime.settings import EdgeSettings, Settings
+from tests.runtime.served import open_edge
 from tests.whole import Whole, whole
 
 #: By language: a question, and the document that answers it.
@@ -152,19 +152,11 @@ async def test_the_terminal_shows_nothing_personal(house: Whole, capsys: pytest.
     assert raw_in(shown.out + shown.err) == []
 
 
-@contextlib.asynccontextmanager
-async def door(house: Whole, state: Path) -> AsyncIterator[str]:
-    stop = asyncio.Event()
-    listening: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+def door(house: Whole, state: Path) -> contextlib.AbstractAsyncContextManager[str]:
     bus = house.users.bus(house.worker.settings, "edge")
-    settings = Settings(bus=bus, edge=EdgeSettings(port=0), state=str(state), profiles=str(PROFILES.folder or ""))
-    task = asyncio.create_task(serve(settings, stop, listening=listening))
-    await asyncio.wait([task, listening], return_when=asyncio.FIRST_COMPLETED)
-    try:
-        yield f"http://127.0.0.1:{listening.result()}"
-    finally:
-        stop.set()
-        await task
+    return open_edge(
+        Settings(bus=bus, edge=EdgeSettings(port=0), state=str(state), profiles=str(PROFILES.folder or ""))
+    )
 
 
 async def test_http_and_openai_clients_see_masked_text(house: Whole, tmp_path: Path) -> None:

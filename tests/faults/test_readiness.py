@@ -18,13 +18,13 @@ from bus.wire.messages import QuestionAsked
 from bus.wire.subjects import CANARY, EVENTS, RUNS, key_of
 from runtime.edge.timeouts import Timeouts
 from runtime.engines.extractive.engine import ExtractiveEngine
-from runtime.processes.edge import serve
 from runtime.replay.journal_traces import latest_runs
 from runtime.settings import EdgeSettings, Settings
 from tests import whole as whole_module
 from tests.chaos.house import disk
 from tests.faults.test_full_disk import fill
 from tests.polling import until
+from tests.runtime.served import open_edge
 from tests.whole import Whole, whole
 
 PERIOD_S = 1.0
@@ -82,18 +82,14 @@ async def house(folder: Path, *, period_s: float = PERIOD_S) -> AsyncIterator[Ho
         for name in ("search", "inference"):
             await answer_health(client, name, here)
         await answer_health(client, "actors", pipeline.worker.health, pipeline.worker.watch, pipeline.janitor.watch)
-        stop, listening = asyncio.Event(), asyncio.get_running_loop().create_future()
         bus = pipeline.users.bus(pipeline.settings, "edge")
         settings = Settings(bus=bus, edge=EdgeSettings(port=0, canary_s=period_s), state=str(folder))
-        task = asyncio.create_task(serve(settings, stop, timeouts=Timeouts(health_s=5.0), listening=listening))
-        await asyncio.wait([task, listening], return_when=asyncio.FIRST_COMPLETED)
-        try:
-            async with aiohttp.ClientSession(f"http://127.0.0.1:{listening.result()}") as http:
+        edge = open_edge(settings, Timeouts(health_s=5.0))
+        async with edge as address, aiohttp.ClientSession(address) as http:
+            try:
                 yield House(pipeline, http, searching, searched)
-        finally:
-            searching.set()
-            stop.set()
-            await task
+            finally:
+                searching.set()
 
 
 @pytest.fixture(autouse=True)

@@ -26,15 +26,26 @@ PATIENT = Timeouts(health_s=5.0)
 
 
 @contextlib.asynccontextmanager
+async def open_edge(settings: Settings, timeouts: Timeouts | None = None) -> AsyncIterator[str]:
+    """The address of an edge of this process that listens."""
+    stop = asyncio.Event()
+    listening: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    task = asyncio.create_task(serve(settings, stop, timeouts=timeouts, listening=listening))
+    await asyncio.wait([task, listening], return_when=asyncio.FIRST_COMPLETED)
+    if task.done():
+        await task
+    try:
+        yield f"http://127.0.0.1:{listening.result()}"
+    finally:
+        stop.set()
+        await task
+
+
+@contextlib.asynccontextmanager
 async def edge_of(
     bus: BusSettings, folder: Path, *, timeouts: Timeouts = PATIENT, **options: Any
 ) -> AsyncIterator[str]:
     """Its address. `options`: settings other than those of the bus."""
-    stop, listening = asyncio.Event(), asyncio.get_running_loop().create_future()
     chosen = {"edge": EdgeSettings(port=0, canary_s=0), "state": str(folder), **options}
-    settings = Settings(bus=bus, **chosen)
-    task = asyncio.create_task(serve(settings, stop, timeouts=timeouts, listening=listening))
-    await asyncio.wait([task, listening], return_when=asyncio.FIRST_COMPLETED)
-    yield f"http://127.0.0.1:{listening.result()}"
-    stop.set()
-    await task
+    async with open_edge(Settings(bus=bus, **chosen), timeouts) as address:
+        yield address

@@ -22,10 +22,9 @@ from bus.wire.errors import Unavailable
 from bus.wire.messages import AnswerSettled, Citation, NearPassage, QuestionAsked, Reference, RunFinished, Settled
 from bus.wire.subjects import RUNS, finished, parse
 from runtime.edge.timeouts import Timeouts
-from runtime.processes.edge import serve
 from runtime.settings import EdgeSettings, Settings
 from tests.bus.wires import Server
-from tests.runtime.served import ROUTES
+from tests.runtime.served import ROUTES, open_edge
 
 
 @pytest.fixture(scope="session")
@@ -198,24 +197,10 @@ TIMEOUTS = Timeouts(keepalive_s=0.3, stall_s=2.0, grace_s=0.3, search_s=3.0, hea
 
 @pytest.fixture(scope="session")
 async def edge(bus: Bus, pipeline: Pipeline, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
-    """The address of an edge that listens."""
-    stop = asyncio.Event()
-    listening: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    settings = Settings(
-        bus=bus.settings, edge=EdgeSettings(port=0, hosts="127.0.0.1"), state=str(tmp_path_factory.mktemp("state"))
-    )
-    task = asyncio.create_task(
-        serve(
-            settings,
-            stop,
-            timeouts=TIMEOUTS,
-            listening=listening,
-        )
-    )
-    await asyncio.wait([task, listening], return_when=asyncio.FIRST_COMPLETED)
-    yield f"http://127.0.0.1:{listening.result()}"
-    stop.set()
-    await task
+    state = str(tmp_path_factory.mktemp("state"))
+    settings = Settings(bus=bus.settings, edge=EdgeSettings(port=0, hosts="127.0.0.1"), state=state)
+    async with open_edge(settings, TIMEOUTS) as address:
+        yield address
 
 
 async def as_declared(session: aiohttp.ClientSession, context: object, params: aiohttp.TraceRequestEndParams) -> None:

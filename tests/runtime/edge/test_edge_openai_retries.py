@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import aiohttp
@@ -13,11 +12,10 @@ from bus.powers.events import Done, Emitter, Error, TokensEnd
 from bus.runs.runs import Runs
 from bus.wire.messages import QuestionAsked, RunFinished, Settled
 from bus.wire.subjects import finished, key_of
-from runtime.processes.edge import serve
 from runtime.settings import EdgeSettings, Settings
 from tests.polling import until
 from tests.runtime.edge.conftest import TIMEOUTS, Bus, Pipeline
-from tests.runtime.served import edge_of
+from tests.runtime.served import edge_of, open_edge
 
 CHAT = "/v1/chat/completions"
 RETRY = {"x-stainless-retry-count": "1"}
@@ -59,16 +57,10 @@ def body(request: pytest.FixtureRequest) -> dict[str, object]:
     return {"model": "general", "messages": [{"role": "user", "content": request.node.name}]}
 
 
-@contextlib.asynccontextmanager
-async def impatient_edge(bus: Bus, folder: Path) -> AsyncIterator[str]:
+def impatient_edge(bus: Bus, folder: Path) -> contextlib.AbstractAsyncContextManager[str]:
     """An edge whose JSON answers have a deadline that no run here meets."""
-    stop = asyncio.Event()
-    listening: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     settings = Settings(bus=bus.settings, edge=EdgeSettings(port=0, json_deadline_s=0.01), state=str(folder))
-    task = asyncio.create_task(serve(settings, stop, timeouts=TIMEOUTS, listening=listening))
-    yield f"http://127.0.0.1:{await listening}"
-    stop.set()
-    await task
+    return open_edge(settings, TIMEOUTS)
 
 
 async def _ended_as(runs: Runs, run_id: str, outcome: str) -> None:

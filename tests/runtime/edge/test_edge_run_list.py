@@ -1,6 +1,5 @@
 """POST /v1/runs, the list of the caller's runs, and a run's trace, against a real nats-server."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -11,10 +10,10 @@ from bus.journal.records import TRACEPARENT, VIA
 from runtime.edge import run_list
 from runtime.edge.run_list import runs_before
 from runtime.keys import KeyFile
-from runtime.processes.edge import serve
 from runtime.settings import AccessSettings, EdgeSettings, Settings
 from tests.runtime.edge.conftest import Bus, Pipeline
 from tests.runtime.edge.strict_sse import parse
+from tests.runtime.served import open_edge
 
 
 async def ask(http: aiohttp.ClientSession, question: str, **fields: object) -> str:
@@ -104,38 +103,33 @@ async def test_key_lists_and_traces_its_own_runs(pipeline: Pipeline, tmp_path: P
         access=AccessSettings(required=True),
         state=str(tmp_path),
     )
-    stop = asyncio.Event()
-    listening: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    edge = asyncio.create_task(serve(settings, stop, listening=listening))
-    base = f"http://localhost:{await listening}"
-    clients = {
-        name: aiohttp.ClientSession(base, headers={"Authorization": f"Bearer {token}"})
-        for name, token in tokens.items()
-    }
-    theirs = await ask(clients["lister"], "Whose is it?")
-    assert [run["run_id"] async for run in pages(clients["lister"])] == [theirs]
-    assert [run async for run in pages(clients["stranger"])] == []
-    assert [run async for run in pages(clients["stranger"], conversation=theirs)] == []
-    statuses = {}
-    for name, client in clients.items():
-        for path in ("/v1/runs", f"/v1/runs/{theirs}/trace", f"/v1/runs/{theirs}/trace/1"):
-            async with client.get(path) as response:
-                statuses[name, path.replace(theirs, "RUN")] = response.status
-    assert statuses == {
-        ("lister", "/v1/runs"): 200,
-        ("lister", "/v1/runs/RUN/trace"): 200,
-        ("lister", "/v1/runs/RUN/trace/1"): 404,  # the first record has the caller; no stage takes it
-        ("stranger", "/v1/runs"): 200,
-        ("stranger", "/v1/runs/RUN/trace"): 404,
-        ("stranger", "/v1/runs/RUN/trace/1"): 404,
-        ("asker", "/v1/runs"): 403,
-        ("asker", "/v1/runs/RUN/trace"): 403,
-        ("asker", "/v1/runs/RUN/trace/1"): 403,
-    }
-    for client in clients.values():
-        await client.close()
-    stop.set()
-    await edge
+    async with open_edge(settings) as base:
+        clients = {
+            name: aiohttp.ClientSession(base, headers={"Authorization": f"Bearer {token}"})
+            for name, token in tokens.items()
+        }
+        theirs = await ask(clients["lister"], "Whose is it?")
+        assert [run["run_id"] async for run in pages(clients["lister"])] == [theirs]
+        assert [run async for run in pages(clients["stranger"])] == []
+        assert [run async for run in pages(clients["stranger"], conversation=theirs)] == []
+        statuses = {}
+        for name, client in clients.items():
+            for path in ("/v1/runs", f"/v1/runs/{theirs}/trace", f"/v1/runs/{theirs}/trace/1"):
+                async with client.get(path) as response:
+                    statuses[name, path.replace(theirs, "RUN")] = response.status
+        assert statuses == {
+            ("lister", "/v1/runs"): 200,
+            ("lister", "/v1/runs/RUN/trace"): 200,
+            ("lister", "/v1/runs/RUN/trace/1"): 404,  # the first record has the caller; no stage takes it
+            ("stranger", "/v1/runs"): 200,
+            ("stranger", "/v1/runs/RUN/trace"): 404,
+            ("stranger", "/v1/runs/RUN/trace/1"): 404,
+            ("asker", "/v1/runs"): 403,
+            ("asker", "/v1/runs/RUN/trace"): 403,
+            ("asker", "/v1/runs/RUN/trace/1"): 403,
+        }
+        for client in clients.values():
+            await client.close()
 
 
 async def test_trace_has_the_time_of_each_stage(http: aiohttp.ClientSession) -> None:

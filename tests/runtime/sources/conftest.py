@@ -1,7 +1,6 @@
 """A folder of documents for several groups, a real index of it, the process that answers for it, and edges in front."""
 
 import asyncio
-import contextlib
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -15,12 +14,15 @@ from bus.transport.settings import BusSettings
 from index.build.ingest import bring_in
 from runtime.edge.timeouts import Timeouts
 from runtime.keys import KeyFile
-from runtime.processes import edge as edge_process
 from runtime.processes import search as search_process
 from runtime.settings import AccessSettings, EdgeSettings, IndexSettings, Settings
+from tests.browser import chromium
 from tests.bus.wires import Server
 from tests.polling import until
+from tests.runtime.served import open_edge
 from tests.runtime.sources.documents import write_documents
+
+__all__ = ["chromium"]
 
 TIMES = Timeouts(search_s=200.0, nats_s=60.0)
 
@@ -38,19 +40,6 @@ class World:
 
     def bearer(self, name: str) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.tokens[name]}"} if name else {}
-
-
-@contextlib.asynccontextmanager
-async def _edge(settings: Settings) -> AsyncIterator[str]:
-    stop = asyncio.Event()
-    listening: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    task = asyncio.create_task(edge_process.serve(settings, stop, timeouts=TIMES, listening=listening))
-    await asyncio.wait([task, listening], return_when=asyncio.FIRST_COMPLETED)
-    if task.done():
-        await task
-    yield f"http://127.0.0.1:{listening.result()}"
-    stop.set()
-    await task
 
 
 @pytest.fixture(scope="session")
@@ -81,7 +70,11 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
     stop = asyncio.Event()
     searching = asyncio.create_task(search_process.serve(settings, stop))
     required = Settings(bus=bus, edge=settings.edge, state=str(state), access=AccessSettings(required=True))
-    async with _edge(settings) as opened, _edge(required) as locked, aiohttp.ClientSession() as http:
+    async with (
+        open_edge(settings, TIMES) as opened,
+        open_edge(required, TIMES) as locked,
+        aiohttp.ClientSession() as http,
+    ):
 
         async def answered() -> bool:
             async with http.get(f"{opened}/v1/sources") as response:

@@ -1,7 +1,6 @@
 """The page of a source in a real browser: in Korean, Arabic, dark, wide and narrow, with nothing that a document wrote at work."""
 
 import re
-from collections.abc import AsyncIterator
 from html import unescape
 from pathlib import Path
 
@@ -12,22 +11,12 @@ from yarl import URL
 
 from index.languages import LANGUAGES, of
 from index.source_paths import quoted, source_path
-from tests.browser import browser, find_chromium
 from tests.clients.axe import findings
 from tests.runtime.sources.conftest import World
 from tests.runtime.sources.documents import LONG
 
 #: The kept text of these documents.
 GUIDE_CITED = "Oslo | Fee: 120"
-
-
-@pytest.fixture(scope="module")
-async def chromium() -> AsyncIterator[Browser]:
-    path = await find_chromium()
-    if path is None:
-        pytest.skip("no Chromium on this machine")
-    async with browser(path) as running:
-        yield running
 
 
 async def text_of(http: aiohttp.ClientSession, source_id: str, **query: str) -> str:

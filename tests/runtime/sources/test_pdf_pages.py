@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import io
 from collections import Counter
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import aiohttp
@@ -19,7 +18,6 @@ from bus.powers.sources import WIDTH
 from index.documents.pdf_view import Drawn, NotDrawn, Order, draw, drawn_in_child, matches
 from index.source_paths import source_path
 from runtime.processes import source_files
-from tests.browser import browser, find_chromium
 from tests.clients.axe import findings
 from tests.runtime.sources.conftest import World
 from tests.runtime.sources.documents import pdf
@@ -168,15 +166,6 @@ async def test_page_queue_is_bounded(http: aiohttp.ClientSession, monkeypatch: p
     assert found[503] >= 1
     assert set(found) == {200, 503}
     assert await status(200) == 200
-
-
-@pytest.fixture(scope="module")
-async def chromium() -> AsyncIterator[Browser]:
-    path = await find_chromium()
-    if path is None:
-        pytest.skip("no Chromium on this machine")
-    async with browser(path) as running:
-        yield running
 
 
 @pytest.mark.parametrize(("width", "ui", "scheme"), [(1400, "en", "light"), (390, "ko", "dark"), (390, "ar", "light")])

@@ -10,17 +10,10 @@ from playwright.async_api import Browser, Locator, Page, expect
 from bus.powers.events import Done, Emitter, References, TokensEnd
 from bus.wire.messages import RunFinished, Settled
 from bus.wire.subjects import finished
-from tests.browser import browser, find_chromium
+from tests.browser import chromium
 from tests.runtime.edge.conftest import Pipeline
 
-
-@pytest.fixture(scope="session")
-async def chromium() -> AsyncIterator[Browser]:
-    path = await find_chromium()
-    if path is None:
-        pytest.skip("no Chromium here, and it cannot be installed")
-    async with browser(path) as running:
-        yield running
+__all__ = ["chromium"]
 
 
 class Line:

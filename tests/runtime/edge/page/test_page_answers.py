@@ -13,10 +13,10 @@ from bus.wire.messages import About, Citation, Flag, QuestionAsked, RunFinished,
 from bus.wire.subjects import cancel_subject, finished
 from index.languages import LANGUAGES, of
 from runtime.keys import KeyFile, Scope
-from runtime.processes.edge import serve
 from runtime.settings import AccessSettings, EdgeSettings, Settings
 from tests.runtime.edge.conftest import NEAR, SOURCE, Pipeline
 from tests.runtime.edge.page.conftest import Line, answer, ask, done, finish
+from tests.runtime.served import open_edge
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -436,25 +436,21 @@ async def test_page_asks_for_a_required_key(
         access=AccessSettings(required=True),
         state=str(tmp_path),
     )
-    stop = asyncio.Event()
-    listening: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    edge = asyncio.create_task(serve(settings, stop, listening=listening))
-    context = await chromium.new_context(locale="en-GB")
-    page = await context.new_page()
-    await page.goto(f"http://localhost:{await listening}")
-    await expect(page.locator("#problem")).to_contain_text("a key is needed")
-    await page.get_by_label("Access key").fill(token)
-    await ask(page, "How long?")
-    await done(page)
-    await expect(answer(page)).to_have_text("How long? 1")
-    await expect(page.get_by_role("alert")).to_have_count(0)
-    reads = "read" in scopes
-    await expect(page.get_by_role("link", name="How this was answered")).to_have_count(int(reads))
-    await expect(page.get_by_role("navigation").get_by_role("link", name="How long?")).to_have_count(int(reads))
-    if reads:
-        await page.reload()  # as long as the tab is open
+    async with open_edge(settings) as address:
+        context = await chromium.new_context(locale="en-GB")
+        page = await context.new_page()
+        await page.goto(address)
+        await expect(page.locator("#problem")).to_contain_text("a key is needed")
+        await page.get_by_label("Access key").fill(token)
+        await ask(page, "How long?")
         await done(page)
-        await expect(page.get_by_label("Access key")).to_be_hidden()
-    await context.close()
-    stop.set()
-    await edge
+        await expect(answer(page)).to_have_text("How long? 1")
+        await expect(page.get_by_role("alert")).to_have_count(0)
+        reads = "read" in scopes
+        await expect(page.get_by_role("link", name="How this was answered")).to_have_count(int(reads))
+        await expect(page.get_by_role("navigation").get_by_role("link", name="How long?")).to_have_count(int(reads))
+        if reads:
+            await page.reload()  # as long as the tab is open
+            await done(page)
+            await expect(page.get_by_label("Access key")).to_be_hidden()
+        await context.close()
