@@ -6,6 +6,7 @@ import random
 import subprocess
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -14,6 +15,9 @@ from actors.question.profile import PROFILES, preload
 from bus.transport.connection import connect, declare_streams
 from bus.transport.settings import BusSettings
 from runtime.processes import nats_server
+
+if TYPE_CHECKING:
+    from tests.whole import Whole
 
 os.environ.setdefault("MLX_DISABLE_COMPILE", "1")
 
@@ -81,3 +85,13 @@ async def bus_settings(nats_url: str) -> AsyncIterator[BusSettings]:
     await declare_streams(client.jetstream(timeout=2.0), settings)
     yield settings
     await client.close()
+
+
+@pytest.fixture(scope="module")
+async def run(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator["Whole"]:
+    """The whole pipeline in this process, on the extractive engine."""
+    from runtime.engines.extractive.engine import ExtractiveEngine  # both take long to load
+    from tests.whole import whole
+
+    async with whole(tmp_path_factory.mktemp("whole"), ExtractiveEngine()) as made:
+        yield made

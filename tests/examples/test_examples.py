@@ -7,7 +7,6 @@ import hashlib
 import sqlite3
 import subprocess
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import nats.errors
@@ -16,22 +15,15 @@ from faststream.nats import NatsBroker
 
 from bus.wire.messages import RunFinished, Settled
 from bus.wire.subjects import EVENTS, finished
-from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.processes.nats_server import free_port
 from tests.examples import ask_with_faststream
 from tests.polling import until
-from tests.whole import Whole, whole
+from tests.whole import Whole
 
 HERE = Path(__file__).parent
 OVER_NATS, WITH_FASTSTREAM = "ask_over_nats.py", "ask_with_faststream.py"
 BATCHES = {"batch_over_nats.py": {"nats"}, "batch_with_faststream.py": {"faststream"}}
 QUESTION = "How many days until refunds are paid?"
-
-
-@pytest.fixture(scope="module")
-async def run(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Whole]:
-    async with whole(tmp_path_factory.mktemp("example"), ExtractiveEngine()) as made:
-        yield made
 
 
 @pytest.mark.parametrize("example", [OVER_NATS, WITH_FASTSTREAM])

@@ -18,20 +18,13 @@ from bus.transport.health import answer_health
 from bus.transport.settings import BusSettings
 from bus.wire.messages import QuestionAsked
 from bus.wire.subjects import CANARY, key_of
-from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.processes.checking import why_not_ready
 from runtime.processes.nats_server import free_port
 from tests.polling import until
-from tests.whole import Whole, whole
+from tests.whole import Whole
 
 QUESTION = "How many days until refunds are paid?"
 LONG_ID = "x" * 65
-
-
-@pytest.fixture(scope="module")
-async def run(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Whole]:
-    async with whole(tmp_path_factory.mktemp("requests"), ExtractiveEngine()) as made:
-        yield made
 
 
 @pytest.fixture

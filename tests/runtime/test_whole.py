@@ -1,7 +1,6 @@
 """Questions through the whole pipeline on the extractive engine: every way a run can go, and its stream byte for byte."""
 
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +22,7 @@ from bus.wire.messages import (
 )
 from index.text.citations import markers
 from prompts import notices
-from runtime.engines.extractive.engine import ExtractiveEngine
-from tests.whole import PAGES, Whole, whole
+from tests.whole import PAGES, Whole
 
 GOLDEN = Path(__file__).with_name("golden")
 Events = list[dict[str, Any]]
@@ -40,12 +38,6 @@ ASKED = {
 EN = ASKED["en"][0]
 TWO_PARTS = "How many days until refunds are paid, and when does the shop open on Saturdays?"
 HALF_THERE = "How many days until refunds are paid, and who designed the zeppelin hangar?"
-
-
-@pytest.fixture(scope="module")
-async def run(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Whole]:
-    async with whole(tmp_path_factory.mktemp("whole"), ExtractiveEngine()) as made:
-        yield made
 
 
 def check_stream(events: Events, record: RunRecord) -> str:

@@ -16,12 +16,11 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from bus.journal import handing_over
 from bus.journal.records import RECEIVED, TRACEPARENT
 from bus.wire.subjects import RUNS
-from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.settings import SettingsError, TelemetrySettings, load
 from runtime.telemetry.otlp import NAME, Exporter, address, headers_in
 from runtime.telemetry.spans import spans_of
 from tests.polling import until
-from tests.whole import Whole, whole
+from tests.whole import Whole
 
 QUESTION = "How many days until refunds are paid?"
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
@@ -64,12 +63,6 @@ async def receiver() -> AsyncIterator[Receiver]:
     made.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
     yield made
     await runner.cleanup()
-
-
-@pytest.fixture(scope="module")
-async def run(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Whole]:
-    async with whole(tmp_path_factory.mktemp("told"), ExtractiveEngine()) as made:
-        yield made
 
 
 @pytest.fixture(autouse=True)
