@@ -1,4 +1,4 @@
-"""`groundwire index`: its output, its options remembered with the folder, and progress without a bar."""
+"""`groundwire index`: its output, its remembered options, progress without a bar, and where an address may be an index."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,11 @@ from click.testing import CliRunner, Result
 
 from index.snapshot import snapshot
 from runtime.cli import groundwire
+from runtime.commands.options import over_index
 from runtime.commands.progress import lines
+from runtime.processes import nats_users
+from runtime.processes.state_folder import state_folder
+from runtime.settings import Settings
 
 
 def run(*arguments: str | Path) -> Result:
@@ -204,3 +208,43 @@ def test_short_or_stalled_build_is_silent() -> None:
         now = float(step)
         tell("bm25", 3 if step > 10 else 1, 100)
     assert said == ["indexed 3 of 100 passages for BM25, 1 min left"]
+
+
+URL = "http://127.0.0.1:9/handbook"
+QUESTIONS = "questions.jsonl"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GROUNDWIRE_STATE", str(tmp_path / "state"))
+    (tmp_path / QUESTIONS).write_text("", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("index", "watch", ".", "--index", URL),
+        ("restore", ".", "--index", URL),
+        ("eval", "answers", "--questions", QUESTIONS, "--passages", QUESTIONS, "--index", URL),
+        ("eval", "retrieval", QUESTIONS, "--index", URL),
+        ("eval", "rewriting", "--file", QUESTIONS, "--index", URL),
+    ],
+    ids=" ".join,
+)
+def test_url_instead_of_a_folder_is_refused(here: Path, arguments: tuple[str, ...]) -> None:
+    done = CliRunner().invoke(groundwire, arguments)
+    assert done.exit_code == 2, done.output
+    assert f"{URL} is no folder, which this command needs" in " ".join(done.output.split())
+    assert sorted(path.name for path in here.iterdir()) == [QUESTIONS]
+
+
+def test_stack_over_a_url_reports_its_bus(here: Path) -> None:
+    folder = state_folder(over_index(Settings(state=str(here / "state")), URL))
+    folder.mkdir(parents=True)
+    made = nats_users.make(folder, "nats://127.0.0.1:4567")
+    done = CliRunner().invoke(groundwire, ["nats", "url", "--index", URL])
+    assert done.output.strip() == made.url_of("integration")
+    watched = CliRunner().invoke(groundwire, ["top", "--once", "--index", URL])
+    assert f"no stack runs over {URL}" in " ".join(watched.output.split())

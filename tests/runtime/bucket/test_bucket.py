@@ -32,10 +32,6 @@ FIRST = {
 }
 
 
-class Stopped(Exception):
-    """What a test stops a transfer with."""
-
-
 def quiet(task: str, done: int, total: int) -> None:
     """Prints no progress."""
 
