@@ -100,5 +100,6 @@ def test_wheel_has_the_same_dependency_corrections() -> None:
 
 def test_readme_test_command_matches_ci() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    run = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()[-1]
-    assert f"\n    {run.partition(' -m ')[2]}\n" in readme
+    lines = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    run = next(line for line in lines if " pytest" in line)
+    assert f"\n    {run.partition(' -m ')[2].partition(' ||')[0]}\n" in readme
