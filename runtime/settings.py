@@ -134,7 +134,7 @@ class EdgeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     max_connections: Annotated[int, Meta(ge=1)] = 8192  #: further ones get 503
     max_connections_per_address: Annotated[int, Meta(ge=0)] = 256  #: of another machine; 0 for no limit
     json_deadline_s: Annotated[float, Meta(gt=0)] = 15.0  #: deadline of a JSON answer that names none
-    canary_s: Annotated[float, Meta(ge=0)] = 5.0  #: how often readiness asks a question of its own; 0 for never
+    canary_s: Annotated[float, Meta(ge=0)] = 10.0  #: how often readiness asks a question of its own; 0 for never
     max_body_bytes: Annotated[int, Meta(ge=1024)] = 65_536
 
 

@@ -115,6 +115,7 @@ class Worker:
         for each in (*self.graph.consumers(QuestionAsked), *self.graph.consumers(RunFinished)):
             self._bind(each)
         self._restorer = Restorer(client, self.settings, self._consumers, self._made_again)
+        await self._restorer.start()
         try:
             await self._broker.start()
         except (nats.errors.Error, TimeoutError) as error:
@@ -186,6 +187,7 @@ class Worker:
             again = place.sequence <= self._restorer.handled_up_to.get(bound.name, 0)
             delivery = Delivery(bound, key, raw, place, again)
             run_id = delivery.key.run_id
+            self._restorer.due.set()
             self._in_flight[run_id].add(delivery)
             delivery.task = asyncio.create_task(self._deliver(delivery))
 
@@ -242,10 +244,10 @@ class Worker:
 
     async def _heartbeats(self) -> None:
         while True:
-            await asyncio.sleep(self.settings.heartbeat_s / 2)
+            await asyncio.sleep(self.settings.heartbeat_s)
             now = time.monotonic()
             for delivery in [each for deliveries in self._in_flight.values() for each in deliveries]:
-                if now - delivery.beat >= self.settings.heartbeat_s:
+                if now - delivery.beat >= self.settings.heartbeat_s / 2:
                     delivery.beat = now
                     with contextlib.suppress(nats.errors.Error):
                         await delivery.raw.in_progress()

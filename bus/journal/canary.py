@@ -12,7 +12,7 @@ from bus.journal.access import Access, access_of, grant
 from bus.journal.journal import Journal
 from bus.wire.errors import Invalid
 from bus.wire.messages import QuestionAsked
-from bus.wire.subjects import CANARY, EVENTS, RUNS, event_subject, progress_subject, run_filters
+from bus.wire.subjects import CANARY, EVENTS, RUNS, event_subject, run_filters
 from index.filters import Filter
 
 #: The asker: it sees only documents without groups, and the filter passes none of them.
@@ -45,8 +45,7 @@ async def check_canary(journal: Journal, run_id: str) -> None:
 
 
 async def forget_run(js: JetStreamContext, run_id: str) -> None:
-    """Delete every record of a run. Raises nats's errors."""
+    """Delete every record and event of a canary, which asks for no `events=all`. Raises nats's errors."""
     for subject in run_filters(run_id):
         await js.purge_stream(RUNS, subject=subject)
-    for subject in (event_subject(run_id), progress_subject(run_id)):
-        await js.purge_stream(EVENTS, subject=subject)
+    await js.purge_stream(EVENTS, subject=event_subject(run_id))

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import logging
 import time
+from collections.abc import Callable
 
 import msgspec
 import nats.errors
@@ -48,12 +49,21 @@ class Janitor:
     clock keeps no run open.
     """
 
-    def __init__(self, client: Client, inbox: Inbox, journal: Journal, settings: BusSettings) -> None:
+    def __init__(
+        self,
+        client: Client,
+        inbox: Inbox,
+        journal: Journal,
+        settings: BusSettings,
+        deletes: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """`deletes`: whether this process deletes canaries now, of several processes."""
         self.client = client
         self.inbox = inbox
         self.journal = journal
         self.settings = settings
         self.watch = Watch()
+        self._deletes = deletes
         self.open: dict[str, tuple[float, str]] = {}
         self._canaries: dict[str, float] = {}  # those that are over, and when to delete them
 
@@ -102,7 +112,8 @@ class Janitor:
                 self.open.pop(run_id, None)
             for run_id in [run for run, at in self._canaries.items() if now > at]:
                 try:
-                    await forget_run(self.journal.js, run_id)
+                    if self._deletes():
+                        await forget_run(self.journal.js, run_id)
                 except (nats.errors.Error, TimeoutError) as error:
                     self._canaries[run_id] = now + KEPT_S
                     log.info("the canary %s cannot be deleted (%s); trying again", run_id, error)

@@ -1,7 +1,7 @@
 """Keeps room in the journal: one of the actors' processes removes what the settings no longer keep, in small steps.
 
-Processes announce themselves to each other; the one with the lowest id works and the others wait until it falls silent. Two at
-work at once do no harm.
+The process that works announces itself; the others wait until it falls silent, and of several that begin then the one with the
+lowest id goes on. Two at work at once do no harm.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ OLD_EVERY_S, SWEEP_EVERY_S = 60.0, 3600.0
 #: How fast the journal may grow, in bytes a second, and how often its size is looked at where there is much room.
 FASTEST, LOOK_EVERY_S = 20_000_000, 5.0
 #: How many periods a pruner is silent until another takes over.
-SILENT_PERIODS = 6
+SILENT_PERIODS = 4
 
 
 class JournalState(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,8 +106,8 @@ class Pruner:
     async def _run(self) -> None:
         while True:
             try:
-                await self.client.publish(PRESENT, self._id.encode())
                 if self.working:
+                    await self.client.publish(PRESENT, self._id.encode())
                     await self._turn()
             except (Failure, nats.errors.Error) as failure:
                 log.warning("the journal is not pruned: %s", failure)

@@ -50,13 +50,14 @@ class Connection(Client):
 
     It survives malformed messages: nats-py's own reader ends for good at a subject or a header that is not text, and takes a
     stored message with a header `Status` for an answer of the server. `takers` and `receivers`: of the messages of each
-    subscription, by its number, as they are and decoded.
+    subscription, by its number, as they are and decoded. `on_return`: called each time the lost server is there again.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.takers: dict[int, Callable[[Frame], None]] = {}
         self.receivers: dict[int, Callable[[Msg], None]] = {}
+        self.on_return: set[Callable[[], None]] = set()
         self._requests = itertools.count(1)
         self._replies = ""
 
@@ -129,6 +130,11 @@ class Connection(Client):
             _sid=sid,
         )
 
+    async def returned(self) -> None:
+        """nats-py calls it after it has connected again."""
+        for call in tuple(self.on_return):
+            call()
+
     async def flush(self, timeout: int = 10) -> None:
         """Wait until the server has everything sent so far: nats-py's own ping overtakes data still queued for the
         socket.
@@ -194,7 +200,12 @@ async def connect(bus: BusSettings | str, *, name: str, user: str = OPERATOR.nam
         client = Connection()
         try:
             await client.connect(
-                **options, name=name, error_cb=_quiet, connect_timeout=2, **{**CONNECT_OPTIONS, **_FIRST}
+                **options,
+                name=name,
+                error_cb=_quiet,
+                reconnected_cb=client.returned,
+                connect_timeout=2,
+                **{**CONNECT_OPTIONS, **_FIRST},
             )
             return client
         except (OSError, nats.errors.Error) as error:

@@ -6,12 +6,13 @@ import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime
+from typing import cast
 
 import msgspec
 import nats.errors
 from nats.aio.client import Client
 
-from bus.transport.connection import take
+from bus.transport.connection import Connection, take
 from bus.transport.envelope import UNREADABLE, Frame, headers_of, place_of, set_aside, status_in
 from bus.transport.wake import Wake
 
@@ -20,7 +21,6 @@ HEARTBEAT_S = 1.0
 EXPIRES_S = 20.0
 #: How many messages at once mean that more are on their way, and that it pays to take them along.
 MUCH = 64
-LOOKS = 5  # checks of the connection per heartbeat
 #: How often a stream must be found shorter than it was: the new leader of a cluster may not know all of it for a moment.
 SHORTER = 10
 
@@ -122,8 +122,9 @@ async def _follow_once(
     """Follow for as long as one consumer lasts. Raises TimeoutError or nats's own errors when it ends."""
     # An inbox of its own: a consumer delivers under the stream's subject, which a shared inbox cannot attribute.
     reply = client.new_inbox()
-    reconnects = client.stats["reconnects"]
     arrived = _Arrived(reply)
+    returns = cast(Connection, client).on_return
+    returns.add(arrived.server_lost)
     subscription = await take(client, reply, arrived.put)
     try:
         name = await _create(client, stream, filters, after, since, headers_only)
@@ -141,10 +142,11 @@ async def _follow_once(
                 yield batch
             if arrived.ended:
                 raise TimeoutError(arrived.ended)
-            if not arrived.waiting:
-                await _silent_no_more(client, arrived, reconnects)
+            if not arrived.waiting and not await arrived.wake.wait(3 * HEARTBEAT_S):
+                raise TimeoutError("silent")
             await _all_there_is(arrived)
     finally:
+        returns.discard(arrived.server_lost)
         arrived.wake.close()
         with contextlib.suppress(nats.errors.Error):
             await subscription.unsubscribe()
@@ -163,6 +165,11 @@ class _Arrived:
 
     def put(self, frame: Frame) -> None:
         self.waiting.append(frame)
+        self.wake.set()
+
+    def server_lost(self) -> None:
+        """The server was away, and with it the consumer."""
+        self.ended = "the server was lost"
         self.wake.set()
 
     def read(self) -> list[Stored]:
@@ -194,16 +201,6 @@ class _Arrived:
                 Stored(subject.decode(errors="replace"), place.sequence, data, header, place.time, place.pending)
             )
         return found
-
-
-async def _silent_no_more(client: Client, arrived: _Arrived, reconnects: int) -> None:
-    """Wait for a message. Raises TimeoutError on silence, or as soon as the server (and so the consumer) is lost."""
-    for _ in range(3 * LOOKS):
-        if client.stats["reconnects"] != reconnects:
-            raise TimeoutError("the server was lost")
-        if await arrived.wake.wait(HEARTBEAT_S / LOOKS):
-            return
-    raise TimeoutError("silent")
 
 
 async def _all_there_is(arrived: _Arrived) -> None:

@@ -1,32 +1,38 @@
-"""Make again what the server has lost: a stream, or an actor's durable consumer, whoever deleted it and however much was lost.
+"""Make again a stream or an actor's durable consumer that the server has lost, for any reason and however much was lost.
 A consumer that is made again begins after the last message that the lost one had settled, so that nothing of an accepted question
 is skipped and little is done twice; what is done twice is written once. In a stream that is new it begins at the beginning.
 """
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from typing import cast
 
 import nats.errors
 from nats.aio.client import Client
 from nats.js.api import ConsumerConfig, ConsumerInfo, DeliverPolicy, StreamInfo
 from nats.js.errors import APIError, NotFoundError
 
-from bus.transport.connection import declare_streams
+from bus.transport.connection import Connection, declare_streams, receive
 from bus.transport.settings import BusSettings
+from bus.transport.users import LOSSES
 from bus.wire.errors import Unavailable
 from bus.wire.subjects import EVENTS, RUNS
 
 log = logging.getLogger("groundwire.bus")
 
-#: How often it looks, in seconds; a look is three requests.
-LOOK_S = 1.0
+#: How soon it looks after something has happened, and how often where nothing happens, in seconds; a look is three requests.
+LOOK_S, QUIET_LOOK_S = 1.0, 10.0
 
 
 class Restorer:
-    """Looks after both streams and these durable consumers of RUNS, by name. Keep `run` going."""
+    """Looks after both streams and these durable consumers of RUNS, by name. Call `start`, then keep `run` going.
+
+    `due`: set it when a message is delivered, since what the consumers have settled changes then.
+    """
 
     def __init__(
         self,
@@ -38,13 +44,20 @@ class Restorer:
         """`on_made` is called with the name of each consumer that was gone."""
         #: Up to this sequence, a message may have been handled under the consumer that was lost.
         self.handled_up_to: dict[str, int] = {}
-        self._client = client
+        self.due = asyncio.Event()
+        self._client = cast(Connection, client)
         self._js = client.jetstream(timeout=2.0)
         self._settings = settings
         self._on_made = on_made
         self._consumers = consumers or {}
         self._born: datetime | None = None
         self._settled: dict[str, int] = {}  # by consumer: everything up to this sequence is settled
+
+    async def start(self) -> None:
+        """Look soon after nats-server was away, or reports a loss."""
+        self._client.on_return.add(self.due.set)
+        for subject in LOSSES:
+            await receive(self._client, subject, lambda _: self.due.set())
 
     async def run(self) -> None:
         """Look for ever. Raises Unavailable when the server refuses to make something again."""
@@ -54,6 +67,10 @@ class Restorer:
             except (nats.errors.Error, TimeoutError) as error:
                 if self._client.is_connected:
                     log.info("the streams cannot be looked at (%s); trying again", error)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(QUIET_LOOK_S):
+                    await self.due.wait()
+            self.due.clear()
             await asyncio.sleep(LOOK_S)
 
     async def look(self) -> None:

@@ -33,4 +33,4 @@ class BusSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     heartbeat_s: Seconds = 1.0  #: how often long work signals that it is alive
     max_deliver: Annotated[int, Meta(ge=1)] = 30  #: deliveries before the janitor ends the run
     deadline_s: Seconds = 120.0  #: of a run that sets none
-    janitor_period_s: Seconds = 0.5
+    janitor_period_s: Seconds = 1.0

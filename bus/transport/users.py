@@ -38,6 +38,9 @@ GUESTS = "INTEGRATIONS"
 #: Where an integration reads back the events that it missed: a direct get of EVENTS.
 READ_EVENTS = "gw.events"
 
+#: Where nats-server reports the end of a stream, and of a consumer of RUNS.
+LOSSES = ("$JS.EVENT.ADVISORY.STREAM.DELETED.*", f"$JS.EVENT.ADVISORY.CONSUMER.DELETED.{RUNS}.*")
+
 _ASKED = "gw.question_asked.*"
 _INBOXES = "_INBOX.>"
 #: Where nats-server takes the reply to a request of another account.
@@ -97,7 +100,7 @@ OPERATOR = User(name="operator", publish=(">",), subscribe=(">",))
 ACTORS = User(
     name="actors",
     publish=("gw.>", "$JS.API.>", "$JS.ACK.>", _INBOXES, _REPLIES_OUT),
-    subscribe=("gw.>", f"$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.{RUNS}.*"),
+    subscribe=("gw.>", f"$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.{RUNS}.*", *LOSSES),
 )
 
 #: For readers of an object store: the last message of one of its subjects, and of no other stream's.

@@ -22,7 +22,7 @@ AGAIN_S = 0.5
 
 
 class Canary:
-    """Asks every `period_s`; never when that is 0. Keep `run` going."""
+    """Asks every `period_s`, twice as often while something is wrong; never when that is 0. Keep `run` going."""
 
     def __init__(self, runs: Runs, period_s: float) -> None:
         self.runs = runs
@@ -56,7 +56,8 @@ class Canary:
                     if problem != self._problem:
                         log.warning("not ready: %s", problem)
                     self._problem = problem
-            pause = AGAIN_S if problem is None else self.period_s - (loop.time() - began)
+            due_s = AGAIN_S if problem is None else self.period_s / 2 if problem else self.period_s
+            pause = due_s - (loop.time() - began)
             await asyncio.sleep(max(pause, AGAIN_S))
 
     def _lives(self) -> None:

@@ -32,7 +32,7 @@ from runtime.keys import PREFIX, SCOPES, Key, KeyFile, Keys, KeysProblem, Scope,
 log = logging.getLogger("groundwire.edge")
 
 #: How often the file of the keys is looked at, in seconds: a revoked key is refused after this at the latest.
-LOOK_S = 0.5
+LOOK_S = 0.9
 #: The subprotocol of a WebSocket, and the prefix of the subprotocol that carries the key of a browser's page.
 SUBPROTOCOL = "groundwire"
 KEY_SUBPROTOCOL = "groundwire.key."

@@ -61,11 +61,11 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "") -> N
         worker = await _started(
             lambda: Worker(graph, settings.bus, ungranted=ungranted, answer=answer, intake=Admission(Limit(least)))
         )
-        janitor = Janitor(worker.client, worker.inbox, worker.journal, settings.bus)
-        await janitor.start()
         closers = [actor.name for actor in graph.actors if actor.takes is RunFinished]
         pruner = Pruner(worker.client, worker.journal, settings.bus, closers)
         await pruner.start()
+        janitor = Janitor(worker.client, worker.inbox, worker.journal, settings.bus, lambda: pruner.working)
+        await janitor.start()
         counter = RunCounter(worker.client, worker.journal, lambda: pruner.working, worker.story)
         await counter.start()
         watches = [worker.watch, janitor.watch, pruner.watch, counter.watch]

@@ -41,12 +41,10 @@ from runtime.settings import Settings
 
 log = logging.getLogger(__name__)
 
-#: How often a newer snapshot is looked for: a look reads one line.
-RELOAD_S = 0.5
 #: So many earlier snapshots stay open for runs that began in them.
 EARLIER = 2
-#: How often an index is tried again that cannot be opened.
-REOPEN_S = 1.0
+#: How often a newer snapshot is looked for, which reads one line, and an index tried again that cannot be opened, in seconds.
+LOOK_S = 1.0
 
 
 class Pins:
@@ -237,7 +235,7 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
         fetching = asyncio.create_task(index.follow(stop)) if isinstance(index, BucketSnapshots) else None
         while not stop.is_set():
             state |= state_of(kept)
-            with anyio.move_on_after(RELOAD_S if kept.snapshot else REOPEN_S):
+            with anyio.move_on_after(LOOK_S):
                 await stop.wait()
             if not stop.is_set() and await loop.run_in_executor(None, kept.look):
                 served.take_up(kept.snapshot)

@@ -42,7 +42,7 @@ LONGEST_PAUSE_S = 2.0
 #: Seconds of running after which the next restart waits 0.1 s again.
 HEALTHY_S = 10.0
 #: How often nats-server's log is read for writes that failed, in seconds.
-LOOK_S = 1.0
+LOOK_S = 2.0
 #: Checking whether a stack runs holds the lock for a moment.
 LOCK_TRIES = 10
 #: What a child's own files may not be: readable by others.

@@ -235,7 +235,7 @@ async def serving(settings: Settings) -> AsyncIterator[None]:
 async def test_search_process_follows_a_disappearing_index(
     bus_settings: BusSettings, index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "REOPEN_S", 0.05)
+    monkeypatch.setattr(search, "LOOK_S", 0.05)
     monkeypatch.setattr(kept_index, "SUSPECT_AGAIN_S", 0.0)
     settings = Settings(bus=bus_settings, index=IndexSettings(dir=str(index), threads=2))
     client = await connect(bus_settings.url, name="asks")

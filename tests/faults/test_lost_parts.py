@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nats.aio.msg import Msg
 
 from bus.runs.runs import Runs
 from bus.transport import restoring
@@ -39,7 +40,9 @@ async def run(server: Server, tmp_path: Path) -> AsyncIterator[Whole]:
 
 @pytest.fixture(autouse=True)
 def looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Soon after something has happened, and never by itself."""
     monkeypatch.setattr(restoring, "LOOK_S", 0.2)
+    monkeypatch.setattr(restoring, "QUIET_LOOK_S", 1000.0)
 
 
 async def consumers(run: Whole) -> set[str]:
@@ -106,6 +109,21 @@ async def test_deleted_stream_is_created_again(run: Whole, lost: tuple[str, ...]
     assert await ends(run.runs, submitted.run_id) == "answered"
     events, record = await run.ask(QUESTION)
     assert (record.outcome, events[-1]) == ("answered", {"type": "DONE"})
+
+
+async def test_idle_consumers_are_not_listed(run: Whole) -> None:
+    await run.ask(QUESTION)
+    seen: list[str] = []
+
+    async def take(msg: Msg) -> None:
+        seen.append(msg.subject)
+
+    await run.runs.client.subscribe("$JS.API.CONSUMER.>", cb=take)
+    fetch = f"$JS.API.CONSUMER.MSG.NEXT.{RUNS}.classify_intent"
+    await until(lambda: fetch in seen)
+    seen.clear()
+    await until(lambda: seen.count(fetch) == 2, what="two fetches, of two seconds each")
+    assert f"$JS.API.CONSUMER.LIST.{RUNS}" not in seen
 
 
 async def test_empty_server_is_filled_again(run: Whole, server: Server, tmp_path: Path) -> None:

@@ -187,7 +187,7 @@ async def test_a_search_process_follows_a_bucket(
     built: dict[str, Path], users: Credentials, operator: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(follow, "LOOK_S", 0.05)
-    monkeypatch.setattr(search, "REOPEN_S", 0.05)
+    monkeypatch.setattr(search, "LOOK_S", 0.05)
     monkeypatch.setattr(kept_index, "SUSPECT_AGAIN_S", 0.0)
     monkeypatch.setattr(kept_index, "SHARE", 1e9)
     settings = Settings(
