@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from index.masking import identity, mail, numbers
+from index.masking import mail
 from index.masking.labels import REACH
 from index.masking.plain import plain, read_out
 from index.masking.sign import MASK, all_but_last
@@ -48,6 +48,8 @@ def _alone(text: str) -> str:
 def _masked(text: str, before: str, known: Collection[str]) -> str:
     if not _ANYTHING.search(text) and not read_out(text) and not mail.spelled_out(text):
         return text
+    from index.masking import identity, numbers  # the libraries take long to load, and most profiles mask nothing
+
     before = before[-REACH:]
     whole, positions = plain(before + text)
     hidden = numbers.hidden(whole, mail.hidden(whole) | identity.hidden(whole) | _of(known, whole))
