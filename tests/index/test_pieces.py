@@ -327,6 +327,14 @@ def test_lsa_matches_similar_texts_and_reports_unknown(tmp_path: Path) -> None:
         ("متى يفتح الباب؟", "يفتح الباب؟"),
         ("كم يبعد، 10 كم؟", "يبعد، 10 كم؟"),
         ("누구인가?", "누구인가?"),
+        ("What documents do I have about severance?", "severance?"),
+        ("Which documents do I have to bring?", "documents I have to bring?"),
+        ("Quel fichier explique le préavis ?", "le préavis ?"),
+        ("¿Qué documentos tengo sobre la mudanza?", "¿ la mudanza?"),
+        ("퇴직금에 관한 문서가 뭐가 있어?", "퇴직금 ?"),
+        ("我有哪些关于签证的文件？", "签证"),
+        ("签证需要哪些文件？", "签证需要 文件？"),
+        ("ما هي الوثائق التي لدي عن الإجازة؟", "الإجازة؟"),
     ],
 )
 def test_question_words_are_left_out(question: str, left: str) -> None:
