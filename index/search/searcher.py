@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import textwrap
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +19,8 @@ from index.errors import IndexProblem
 from index.filters import Filter
 from index.groups import Groups
 from index.languages.detection import detect
-from index.model import Entry, Hit, Passage
+from index.model import Entry, Hit, Passage, indexed_text
+from index.search import spelling
 from index.search.local_backend import LocalSnapshots
 from index.search.ranking import behind, fused, of_both_sides, of_one_side, reranked
 from index.snapshot.allowed import REMEMBERED
@@ -29,6 +31,10 @@ from index.text.crossing import crossed
 from index.text.document_text import Stretch, page_stretch, stretch
 from index.text.question_words import without_question_words
 
+#: How many corrected words are kept, and how many characters of a query the backends read.
+_MOST_WORDS, _LINE = 1_000, 1_000
+#: Where a passage covers so much of a question, none of its words is misspelt.
+_COVERED = 0.7
 #: A topic is a few words.
 _TOPIC_CHARS = 200
 #: A list of results is ranked from LIST_DEPTH candidates of each side; where they are too few, others of DEEP follow.
@@ -43,6 +49,7 @@ class _OpenBackend:
         self.users = 1  # the searcher itself
         self.asked_at = time.monotonic()
         self._limited = functools.lru_cache(REMEMBERED)(self._limit)
+        self._meant: dict[tuple[str, str, Groups], str] = {}
 
     def hides(self, groups: Groups) -> bool:
         """Whether it has documents that a caller in `groups` does not see."""
@@ -51,6 +58,32 @@ class _OpenBackend:
     def embedder(self, groups: Groups) -> Embedder:
         """The embedder of queries. For it, a word that only documents hidden from `groups` hold is a word of no document."""
         return self._limited(groups, self.backend.seen(groups)) if self.hides(groups) else self.backend.embedder
+
+    def respelled(self, query: str, language: str, groups: Groups, texts: Sequence[str] = ()) -> str:
+        """The query with the words that are in no text and in no passage replaced by those that were meant.
+
+        Without texts, by those that were found before.
+        """
+        if len(self._meant) > _MOST_WORDS:
+            self._meant.clear()
+        for word in spelling.unknown(query, texts) if texts else ():
+            if (word, language, groups) not in self._meant:
+                self._meant[word, language, groups] = self._find_meant(word, language, groups)
+        return spelling.replaced(query, lambda word: self._meant.get((word, language, groups), word))
+
+    def _find_meant(self, word: str, language: str, groups: Groups) -> str:
+        if not spelling.unknown(word, self._texts_with(word, language, groups)):
+            return word
+        near = spelling.neighbours(word)
+        lines = textwrap.wrap(" ".join(sorted(near)), _LINE)
+        return spelling.meant(word, near, (text for line in lines for text in self._texts_with(line, language, groups)))
+
+    def _texts_with(self, words: str, language: str, groups: Groups) -> list[str]:
+        """The best passages for these words."""
+        request = CandidateQuery(
+            terms=[(words, language)], topic="", vector=None, bm25_k=5, vector_k=0, threshold=0.0, groups=groups
+        )
+        return [indexed_text(one.passage) for one in self.backend.candidates(request).candidates]
 
     def _limit(self, groups: Groups, _: Visible) -> Embedder:
         model = self.backend.embedder
@@ -224,6 +257,14 @@ class Searcher:
             rest: list[Hit] = []
             if bm25_k and vector_k:
                 ranked = fused(result, request, seen)
+                if max((one.coverage for one in ranked), default=0.0) < _COVERED:
+                    texts = [indexed_text(one.candidate.passage) for one in ranked]
+                    meant = opened.respelled(query, language, groups, texts or ("",))
+                    if meant != query:
+                        vector = _vector(opened.embedder(groups), meant, topic)
+                        terms = _terms(meant, language, seen, variants=True)
+                        request = msgspec.structs.replace(request, terms=terms, vector=vector)
+                        ranked = fused(backend.candidates(request), request, seen)
                 hits = of_both_sides(ranked, most, backend.snapshot)
                 if as_list and len(hits) < k:
                     deeper = msgspec.structs.replace(request, bm25_k=DEEP, vector_k=DEEP)
@@ -266,10 +307,13 @@ class Searcher:
             return [passage for entry in entries for passage in opened.backend.passages(entry, 0, count)]
 
     def variants(self, query: str, language: str, groups: Groups = None) -> dict[str, str]:
-        """The query with its names as the other languages that a caller in `groups` sees write them; without those that write
-        them alike.
+        """The query with its names as the other languages that a caller in `groups` sees write them, without those that write
+        them alike; in its own language with the spelling that the last search corrected.
         """
-        return crossed(without_question_words(query), language, self.languages(groups))
+        with self._entered(groups) as opened:
+            meant = opened.respelled(query, language, groups)
+        other = crossed(without_question_words(meant), language, self.languages(groups))
+        return other if meant == query else {language: meant, **other}
 
     def source(self, source_id: str, groups: Groups = None) -> Entry | None:
         """A document by its id, or by an id from before its file was moved; None where a caller in `groups` sees none.
