@@ -1,4 +1,6 @@
-"""YAML, JSON and TOML: code cut at its outermost keys, comments as prose; a description of an API (OpenAPI) as its prose."""
+"""YAML, JSON and TOML: JSON with texts for people as sections and rows, a description of an API (OpenAPI) as its prose, other
+data as code cut at its outermost keys, with comments as prose.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,6 +13,7 @@ from index.model import Document
 from index.readers.building import TextBuilder
 from index.readers.decoding import decode
 from index.readers.formats import Format, Source
+from index.readers.json_values import add_json
 from index.readers.notebook import add_markdown
 from index.readers.unreadable import Unreadable
 
@@ -44,6 +47,8 @@ def read_data(source: Source) -> Document:
         document = builder.finish(source.source_id, title or name)
         return msgspec.structs.replace(document, metadata=msgspec.structs.replace(document.metadata, version=version))
     if syntax == "json":
+        if (heading := add_json(builder, text)) is not None:
+            return builder.finish(source.source_id, heading or name)
         with suppress(
             msgspec.DecodeError, RecursionError
         ):  # with comments, as programs allow in their settings: it is shown as it is
@@ -98,7 +103,8 @@ FORMATS = (
         tuple(_SYNTAX),
         read_data,
         "PyYAML, msgspec",
-        "code cut at the outermost keys, comments, descriptions of paths and schemas in an OpenAPI file",
+        "JSON of texts or records as sections, lists and rows, other data as code cut at the outermost keys, comments, "
+        "descriptions of paths and schemas in an OpenAPI file",
         "files over 1 MB, lists of versions",
     ),
 )
