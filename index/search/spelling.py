@@ -33,14 +33,19 @@ def neighbours(word: str) -> frozenset[str]:
     """What differs from a folded word by one letter inserted, left out or exchanged, or by two that changed places."""
     alphabet = next((letters for letters in _ALPHABETS if set(word) <= set(letters)), "")
     inner = range(1, len(word) - 1)
-    return frozenset(
-        chain(
-            (word[:at] + word[at + 1 :] for at in inner),
-            (word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in inner),
-            (word[:at] + letter + word[at + 1 :] for at in inner for letter in alphabet),
-            (word[:at] + letter + word[at:] for at in range(1, len(word)) for letter in alphabet),
+    return (
+        frozenset(
+            chain(
+                (word[:at] + word[at + 1 :] for at in inner),
+                (word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in inner),
+                (word[:at] + letter + word[at + 1 :] for at in inner for letter in alphabet),
+                (word[:at] + letter + word[at:] for at in range(1, len(word)) for letter in alphabet),
+            )
         )
-    ) - {word} if alphabet else frozenset()
+        - {word}
+        if alphabet
+        else frozenset()
+    )
 
 
 def meant(word: str, near: frozenset[str], texts: Iterable[str]) -> str:

@@ -7,8 +7,9 @@ import pytest
 from index.build.build import Build
 from index.build.local_sink import LocalSink
 from index.errors import IndexProblem
-from index.model import Document
+from index.model import Document, Metadata
 from index.search.searcher import Searcher
+from index.search.spelling import meant, neighbours, unknown
 from index.snapshot import snapshot
 from tests.index.conftest import DOCUMENTS
 
@@ -33,10 +34,44 @@ TEXTS = {document.source_id: document.text for document in DOCUMENTS}
         ("第十五条规定了什么", "eyes"),
         ("article L.123-4", "examen"),
         ("المادة 15", "exam-ar"),
+        # one letter wrong
+        ("is the helemt replacd", "helmet"),
+        ("libary opening", "library"),
+        ("certifcat medicl", "examen"),
+        ("موعد الامتحنات", "exam-ar"),
     ],
 )
 def test_the_right_document_comes_first(searcher: Searcher, query: str, source_id: str) -> None:
     assert searcher.search(query)[0].source_id == source_id
+
+
+def test_misspelt_word_is_replaced_by_the_visible_one(tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    with snapshot.writing(index):
+        build = Build(LocalSink(index))
+        for number, text in enumerate(
+            ("The severance is four weeks.", "Severe burns are cooled.", "A secret zeppelin.")
+        ):
+            seen = Metadata(groups=("board",) if number == 2 else ())
+            build.put(Document(source_id=f"d{number}", title="", text=text, language="en", metadata=seen))
+        build.publish()
+    searcher = Searcher.open(index)
+    try:
+        assert searcher.search("sevrance pay")[0].source_id == "d0"
+        assert searcher.variants("sevrance pay", "en") == {"en": "severance pay"}
+        searcher.search("the zepelin", language="en", groups=("staff",))
+        assert searcher.variants("the zepelin", "en", ("staff",)) == {}
+        searcher.search("the zepelin", language="en")
+        assert searcher.variants("the zepelin", "en") == {"en": "the zeppelin"}
+    finally:
+        searcher.close()
+
+
+@pytest.mark.parametrize("word", ["Severnce", "severin", "burms", "퇴직금이", "kindle"])
+def test_names_and_other_words_are_left(word: str) -> None:
+    known = ["Severe burns, severance and kindly people"]
+    text = f"about {word}"
+    assert [meant(one, neighbours(one), known) for one in unknown(text, ["nothing"])] in ([], [word])
 
 
 def test_hit_is_a_slice_with_its_origin(searcher: Searcher) -> None:
