@@ -9,6 +9,7 @@ from pathlib import Path
 from actors.choosing.weights import weights
 from bus.wire.requests import no_such_profile
 from index import languages
+from index.masking import mask
 from prompts import profiles
 from prompts.profiles import Profile, ProfileError
 
@@ -45,12 +46,13 @@ def in_language[L: str](texts: Mapping[L, str], language: str) -> str:
 
 
 def preload() -> tuple[str, ...]:
-    """Read every profile and the learned weights, so that no actor touches the disk.
+    """Read every profile, the learned weights and what masking needs, so that no actor touches the disk.
 
     Raises Poison for an invalid profile.
     """
     languages.check()
     weights()
+    mask("1")  # loads its libraries
     names = profiles.names(PROFILES.folder)
     for name in names:
         profile_of(name)

@@ -27,6 +27,8 @@ LETTERS: Final[dict[Script, str]] = {
     "arabic": ARABIC + "\u066e-\u06d3\u06fa-\u06ff\ufb50-\ufdff\ufe70-\ufefc",
     "latin": LATIN + "\u1e00-\u1eff",
 }
+#: The letters of the folded words of a script that has few.
+ALPHABETS: Final = ("abcdefghijklmnopqrstuvwxyz", "ابتثجحخدذرزسشصضطظعغفقكلمنهوي")
 #: How many letters of a script say as much as one of another: an English name in a Korean sentence has many letters.
 WEIGHTS: Final[dict[Script, float]] = {"hangul": 3.5, "han": 3.5, "arabic": 1.2, "latin": 1.0}
 

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 
 from index.languages.folding import fold
+from index.languages.scripts import ALPHABETS
 
 #: Shorter words have too many neighbours.
 LEAST = 6
 _WORD = re.compile(r"[^\W\d_]+")
-_ALPHABETS = ("abcdefghijklmnopqrstuvwxyz", "ابتثجحخدذرزسشصضطظعغفقكلمنهوي")
 
 
 def unknown(query: str, texts: Iterable[str]) -> list[str]:
@@ -31,7 +31,7 @@ def _absent(words: list[re.Match[str]], text: str) -> list[re.Match[str]]:
 
 def neighbours(word: str) -> frozenset[str]:
     """What differs from a folded word by one letter inserted, left out or exchanged, or by two that changed places."""
-    alphabet = next((letters for letters in _ALPHABETS if set(word) <= set(letters)), "")
+    alphabet = next((letters for letters in ALPHABETS if set(word) <= set(letters)), "")
     inner = range(1, len(word) - 1)
     return (
         frozenset(
