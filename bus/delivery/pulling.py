@@ -26,9 +26,13 @@ class Pull(JetStreamContext.PullSubscription):
         self._watch = watch
         self._ending = False
 
+    def lost(self) -> None:
+        """Report that the consumer is gone, until a fetch ends."""
+        self._watch.down[self._name] = "its consumer was gone"
+
     def begin_again(self) -> None:
         """End the fetch that waits now: its consumer was lost, and the one made again knows nothing of it."""
-        self._watch.down[self._name] = "its consumer was gone"
+        self.lost()
         self._ending = True
         self._sub._pending_queue.put_nowait(Msg(_client=self._nc, headers={"Status": "503"}))
 

@@ -114,7 +114,7 @@ class Worker:
         await client.subscribe(f"{CANCEL}.*", cb=self._cancelled)
         for each in (*self.graph.consumers(QuestionAsked), *self.graph.consumers(RunFinished)):
             self._bind(each)
-        self._restorer = Restorer(client, self.settings, self._consumers, self._made_again)
+        self._restorer = Restorer(client, self.settings, self._consumers, self._lost, self._made_again)
         await self._restorer.start()
         try:
             await self._broker.start()
@@ -221,6 +221,10 @@ class Worker:
             inbox_prefix=f"{inbox_prefix(ACTORS.name)}.".encode(),
             decoder=_undecoded,
         )(deliver)
+
+    def _lost(self, name: str) -> None:
+        if name in self._pulls:
+            self._pulls[name].lost()
 
     def _made_again(self, name: str) -> None:
         if name in self._pulls:

@@ -13,6 +13,7 @@ from typing import cast
 
 import nats.errors
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 from nats.js.api import ConsumerConfig, ConsumerInfo, DeliverPolicy, StreamInfo
 from nats.js.errors import APIError, NotFoundError
 
@@ -39,16 +40,17 @@ class Restorer:
         client: Client,
         settings: BusSettings,
         consumers: Mapping[str, ConsumerConfig] | None = None,
+        on_lost: Callable[[str], None] = lambda name: None,
         on_made: Callable[[str], None] = lambda name: None,
     ) -> None:
-        """`on_made` is called with the name of each consumer that was gone."""
+        """Called with a consumer's name: `on_lost` when nats-server reports its end, `on_made` when it is there again."""
         #: Up to this sequence, a message may have been handled under the consumer that was lost.
         self.handled_up_to: dict[str, int] = {}
         self.due = asyncio.Event()
         self._client = cast(Connection, client)
         self._js = client.jetstream(timeout=2.0)
         self._settings = settings
-        self._on_made = on_made
+        self._on_lost, self._on_made = on_lost, on_made
         self._consumers = consumers or {}
         self._born: datetime | None = None
         self._settled: dict[str, int] = {}  # by consumer: everything up to this sequence is settled
@@ -57,7 +59,11 @@ class Restorer:
         """Look soon after nats-server was away, or reports a loss."""
         self._client.on_return.add(self.due.set)
         for subject in LOSSES:
-            await receive(self._client, subject, lambda _: self.due.set())
+            await receive(self._client, subject, self._reported)
+
+    def _reported(self, msg: Msg) -> None:
+        self._on_lost(msg.subject.rpartition(".")[2])
+        self.due.set()
 
     async def run(self) -> None:
         """Look for ever. Raises Unavailable when the server refuses to make something again."""
