@@ -151,7 +151,7 @@ async def whole(
         with (folder / "log").open("wb") as log:
             process = await asyncio.create_subprocess_exec(*nats_server.command(config), stdout=log, stderr=log)
     try:
-        plain = BusSettings(heartbeat_s=0.4)
+        plain = BusSettings(heartbeat_s=0.4, janitor_period_s=0.1)
 
         async def connected(user: str) -> Client:
             client = await connect(users.bus(plain, user), name="whole", user=user)

@@ -148,15 +148,21 @@ async def test_full_disk_is_not_ready(tmp_path: Path) -> None:
             await until(made.no_canary)  # deleting it frees some space
             await asyncio.to_thread(subprocess.run, ["mount", "-o", "remount,size=64m", str(folder)], check=True)
             await asyncio.to_thread(fill, folder / "filler")
-            asked = [  # more than fits into the last page of a stream's file
-                asyncio.create_task(made.http.post("/v1/runs", json={"question": QUESTION})) for _ in range(30)
-            ]
+
+            async def ask() -> None:
+                async with made.http.post("/v1/runs", json={"question": QUESTION}) as response:
+                    await response.read()
+
+            asked = [
+                asyncio.create_task(ask()) for _ in range(30)
+            ]  # more than fits into the last page of a stream's file
             began = asyncio.get_running_loop().time()
             await made.becomes(503)
             assert asyncio.get_running_loop().time() - began < 5.0
             assert "disk" in str((await made.readiness())[1])
             for each in asked:
                 each.cancel()
+            await asyncio.gather(*asked, return_exceptions=True)
 
 
 async def test_lost_consumer_is_not_ready(tmp_path: Path) -> None:
