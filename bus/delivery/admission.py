@@ -198,13 +198,10 @@ class Admission:
             while queues and self.limit.has_room(urgency):
                 key = next(iter(queues))
                 entry = queues[key][0]
-                too_late = self._short_s(entry, 0, now) > 0
-                if not too_late and now + self.limit.longest_s(len(self.limit.runs) + 1) > entry.by:
-                    break  # it is in time with fewer beside it
                 self._take(entry)
                 if key in queues:
                     queues[key] = queues.pop(key)  # behind all other keys
-                if too_late:
+                if self._short_s(entry, 0, now) > 0:
                     self._refuse(entry, now)
                 elif not entry.admitted.done():
                     self._begin(entry.run_id, urgency, entry.by)
@@ -244,7 +241,7 @@ class Admission:
 
     def _short_s(self, entry: Waiting, ahead: int, now: float, margin: float = 1.0) -> float:
         """How much longer the question would have to be able to wait, for that many before it; not above 0 if it can."""
-        latest = min(entry.until, entry.by - self.limit.longest_s())
+        latest = min(entry.until, entry.by - self.limit.longest_s)
         expected_s = (ahead + 1) / self.limit.per_s if ahead and self.limit.per_s else 0.0
         return expected_s / margin - (latest - now)
 

@@ -10,7 +10,7 @@ seconds.
 import math
 import os
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from prompts.vocabulary import Urgency
@@ -25,15 +25,15 @@ WINDOW_S, ENDS = 1.0, 16
 #: The share of a window in which fewer runs may be under way than the limit allows.
 SHORT = 0.15
 #: At first the limit rises by two levels with each round, of this share of the runs that may be under way, while the rate of each
-#: is this much higher, and a run does not take this many times as long as alone.
-ROUND, FIRST_GAIN, QUEUED = 0.75, 1.2, 2.0
+#: is this much higher.
+ROUND, FIRST_GAIN = 0.75, 1.2
 #: How long after an interactive run another one is expected.
 PERSONS_S = 2.0
 #: After so many windows the rate at a level counts as unknown.
 STALE = 20
-#: The rate is the upper quartile of so many windows, so that some slow seconds do not lower it; nine of ten of so many runs end
-#: within a run's longest time; the time of a run alone is the lower quartile of so many.
-WINDOWS, RUNS, LONE = 32, 64, 16
+#: The rate is the upper quartile of so many windows, so that some slow seconds do not lower it; a run's longest time is the upper
+#: tenth of so many runs.
+WINDOWS, RUNS = 32, 64
 #: Rates and times older than this count as unknown: the service may have recovered since.
 FRESH_S = 60.0
 #: No end for so many times the usual time of a run: the service was interrupted, and the window means nothing.
@@ -48,16 +48,12 @@ def least_at_once(batch: int = 1) -> int:
 
 @dataclass(frozen=True, slots=True)
 class UnderWay:
-    """`over_by`: when it counts as over without a report. `own`: this process admitted it.
-
-    `at_once`: how many runs were under way when it began, with it.
-    """
+    """`over_by`: when it counts as over without a report. `own`: this process admitted it."""
 
     began: float
     urgency: Urgency
     over_by: float
     own: bool
-    at_once: int
 
 
 @dataclass(slots=True)
@@ -68,15 +64,15 @@ class Limit:
     runs: dict[str, UnderWay] = field(default_factory=dict)
     #: How many runs end in a second when there is enough to do; 0 while that is not known.
     per_s: float = 0.0
-    _lone_s: float = 0.0  # how long a run takes that is nearly alone; 0 while that is not known
-    _stretch: float = 1.0  # how many times the usual time nearly every run takes
+    #: A time within which nearly every run ends; 0 while that is not known.
+    longest_s: float = 0.0
     _level: int = 0
     _first_rate: float | None = 0.0  # of the round before; None once the first rise is over
     _rates: dict[int, tuple[int, float]] = field(default_factory=dict)  # by level: the window's number, and the rate
     _latest: deque[tuple[float, float]] = field(default_factory=lambda: deque(maxlen=WINDOWS))  # their ends and rates
-    #: The ends of runs, their times, and how many were under way when they began.
-    _ran: deque[tuple[float, float, int]] = field(default_factory=lambda: deque(maxlen=RUNS))
-    _lone: deque[float] = field(default_factory=lambda: deque(maxlen=LONE))
+    _times: deque[tuple[float, float]] = field(
+        default_factory=lambda: deque(maxlen=RUNS)
+    )  # ends of runs, and their times
     _windows: int = 0
     _began: float | None = None  # of the window; None while the limit is not reached
     _ends: int = 0
@@ -87,19 +83,7 @@ class Limit:
 
     @property
     def at_once(self) -> int:
-        return self._at_level(self._level)
-
-    def _at_level(self, level: int) -> int:
-        return min(MOST, round(self.least * STEP**level))
-
-    def longest_s(self, at_once: int = 1) -> float:
-        """A time within which nearly every run ends while so many are under way; 0 while that is not known."""
-        return self._stretch * self._usual_s(at_once)
-
-    def _usual_s(self, at_once: int) -> float:
-        """How long a run takes while so many are under way: as long as alone, until they are more than can be worked on."""
-        rate = self.per_s or self._first_rate
-        return max(self._lone_s, at_once / rate if rate else 0.0)
+        return min(MOST, round(self.least * STEP**self._level))
 
     def has_room(self, urgency: Urgency) -> bool:
         """Whether one more may begin here. Batch runs never take the place of an interactive one.
@@ -117,10 +101,9 @@ class Limit:
         self._count_short(now)
         if urgency == "interactive":
             self._person_at = now
-        self.runs[run_id] = UnderWay(now, urgency, over_by, own, len(self.runs) + 1)
+        self.runs[run_id] = UnderWay(now, urgency, over_by, own)
         if self._began is None and len(self.runs) >= self.at_once:
-            # Few end at first, unless runs were under way before.
-            self._open(now if self._first_rate is not None else now + self._lone_s)
+            self._open(now)
 
     def forget(self, run_id: str) -> None:
         """Take back a run that did not begin: its end means nothing."""
@@ -134,17 +117,11 @@ class Limit:
             return
         if run.urgency == "interactive":
             self._person_at = now
-        usual_s = _quantile((took_s for _, took_s, _ in self._ran), 0.75)
-        interrupted = bool(self._ran) and now - self._ended > PAUSE * usual_s
-        self._ran.append((now, now - run.began, run.at_once))
-        if run.at_once <= max(1, self.least // 2):
-            self._lone.append(now - run.began)
-            self._lone_s = _quantile(self._lone, 0.25)
-        if self._lone_s:
-            self._stretch = max(
-                1.0, _quantile((took_s / self._usual_s(beside) for _, took_s, beside in self._ran), 0.9)
-            )
-        if self._began is None or now <= self._began:
+        usual_s = _quantile(self._times, 0.75)
+        interrupted = bool(self._times) and now - self._ended > PAUSE * usual_s
+        self._times.append((now, now - run.began))
+        self.longest_s = _quantile(self._times, 0.9)
+        if self._began is None:
             return
         lasted_s = self._ended - self._began
         if interrupted or self._short_s > SHORT * max(lasted_s, WINDOW_S):
@@ -159,18 +136,18 @@ class Limit:
         self._ends += 1
         self._ended = now
         if self._first_rate is not None and self._ends >= ROUND * self.at_once:
-            self._rise(self._first_rate, self._ends / max(now - self._began, 1e-6), now)
+            self._rise(self._ends / max(now - self._began, 1e-6))
             self._open(now)
 
     def sweep(self, now: float) -> None:
         """Forget what is too old: runs without a reported end whose deadline has passed, rates and times."""
-        for remembered in (self._latest, self._ran):
+        for remembered in (self._latest, self._times):
             while remembered and now - remembered[0][0] > FRESH_S:
                 remembered.popleft()
         if not self._latest:
             self.per_s = 0.0
-        if not self._ran:
-            self._stretch = 1.0
+        if not self._times:
+            self.longest_s = 0.0
         for run_id in [name for name, run in self.runs.items() if now > run.over_by]:
             del self.runs[run_id]
 
@@ -183,40 +160,31 @@ class Limit:
             self._short_s += now - self._at
         self._at = now
 
-    def _rise(self, before: float, rate: float, now: float) -> None:
-        enough = rate <= FIRST_GAIN * before or self.at_once / rate > QUEUED * (self._lone_s or math.inf)
-        if not enough and self.at_once < MOST:
+    def _rise(self, rate: float) -> None:
+        if self._first_rate is not None and rate > FIRST_GAIN * self._first_rate and self.at_once < MOST:
             self._level, self._first_rate = self._level + 2, rate
         else:
-            self._know(max(before, rate), now)
             self._level, self._first_rate = max(0, self._level - 2), None
-
-    def _know(self, rate: float, now: float) -> None:
-        self._latest.append((now, rate))
-        self.per_s = _quantile((each for _, each in self._latest), 0.75)
 
     def _close(self, rate: float, now: float) -> None:
         """Choose the level of the next window."""
         here = self._level
         self._windows += 1
-        self._know(rate, now)
+        self._latest.append((now, rate))
+        self.per_s = _quantile(self._latest, 0.75)
         _, before = self._rates.get(here, (0, rate))
         self._rates[here] = self._windows, rate = self._windows, (before + rate) / 2
         self._rates = {at: known for at, known in self._rates.items() if self._windows - known[0] <= STALE}
         above, below = self._rates.get(here + 1), self._rates.get(here - 1)
         if above is not None and above[1] > GAIN * rate:
             self._level = here + 1
-        elif here > 0 and rate < GAIN * (self._most_at(here - 1) if below is None else below[1]):
+        elif here > 0 and (below is None or rate < GAIN * below[1]):
             self._level = here - 1
         elif above is None and self.at_once < MOST:
             self._level = here + 1
 
-    def _most_at(self, level: int) -> float:
-        """The highest rate that there can be: no run takes less time than alone."""
-        return self._at_level(level) / self._lone_s if self._lone_s else math.inf
 
-
-def _quantile(measured: Iterable[float], share: float) -> float:
-    """0 of none."""
-    values = sorted(measured)
+def _quantile(measured: Collection[tuple[float, float]], share: float) -> float:
+    """Of the second values; 0 of none."""
+    values = sorted(value for _, value in measured)
     return values[int(share * len(values))] if values else 0.0

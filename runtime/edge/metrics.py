@@ -114,7 +114,6 @@ class AdmissionCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         door, limit = self.admission, self.admission.limit
-        longest_s = limit.longest_s(max(1, len(limit.runs)))
         decided = CounterMetricFamily(
             "groundwire_edge_admission", "Questions by what was decided.", labels=["priority", "decision"]
         )
@@ -132,6 +131,6 @@ class AdmissionCollector(Collector):
             ("limit", "How many runs may be under way at once.", limit.at_once),
             ("under_way", "Runs under way, those that other processes admitted among them.", len(limit.runs)),
             ("rate", "Runs done in a second when there is enough to do; 0: not known.", limit.per_s),
-            ("run_seconds", "The time within which nine of ten runs end; 0: not known.", longest_s),
+            ("run_seconds", "The time within which nine of ten runs end; 0: not known.", limit.longest_s),
         ):
             yield GaugeMetricFamily(f"groundwire_edge_admission_{name}", meaning, value=value)
