@@ -2,7 +2,7 @@
 
 AnswerRequested -> AnswerDrafted | AnswerVerified | DraftMistranslated        prompt: answer_ and the style
 
-Without a model there is no answer: the run fails with `model_unavailable`.
+If the model fails there is no answer: the run fails with the reason of the failure.
 """
 
 from actors.answering.drafting import no_model

@@ -8,13 +8,15 @@ lost.
 
 from msgspec.structs import replace
 
-from actors.outcome.refusals import decline, refuse
+from actors.outcome.refusals import decline, fit, refuse
 from actors.question.profile import in_language, profile_of
-from actors.question.resolved import resolved
+from actors.question.resolved import asks_model, resolved
 from bus.delivery.actor import actor
 from bus.powers.protocols import Ask
 from bus.wire.errors import Failure
 from bus.wire.messages import AnswerSettled, FollowUpAsked, Question, QuestionAsked, QuestionReady
+from index.languages import UNDETERMINED
+from index.languages.detection import detect
 from prompts import contracts, notices
 from prompts.vocabulary import DECLINED
 
@@ -44,8 +46,17 @@ async def classify_intent(message: QuestionAsked, ask: Ask) -> QuestionReady | F
         )
     )
     if reply.intent in ("out_of_scope", "greeting", "unclear"):
-        return decline(question, next((kind for kind in DECLINED if kind == reply.category), reply.intent))
-    return accepted(message, replace(question, needs_model=reply.category == "needs_model"))
+        kind = next((kind for kind in DECLINED if kind == reply.category), reply.intent)
+        return decline(question, kind, text=suggested(question, reply))
+    needs_model = reply.category == "needs_model" and not question.has_model
+    return accepted(message, replace(question, needs_model=needs_model))
+
+
+def suggested(question: Question, reply: contracts.Intent) -> str:
+    """A model's own words to the person; empty where they may not be shown or have a number, and for the rules' words."""
+    text = fit(reply.suggested_response, question) if asks_model(question, "classify_intent") else ""
+    strange = detect(text) not in (question.language, UNDETERMINED)
+    return "" if strange or any(map(str.isdigit, text)) else text
 
 
 def accepted(message: QuestionAsked, question: Question) -> QuestionReady | FollowUpAsked:

@@ -5,6 +5,7 @@ QuestionReady -> SubQueryPlanned | ComplexQuestionFound        prompt: classify_
 A question that cannot be classified is treated as simple, since one retrieval costs least.
 """
 
+from actors.question.resolved import asks_model
 from bus.delivery.actor import actor
 from bus.powers.protocols import Ask
 from bus.wire.errors import Failure
@@ -21,10 +22,10 @@ async def classify_query(message: QuestionReady, ask: Ask) -> SubQueryPlanned | 
     reply = await ask(contracts.ClassifyQuery(original_query=message.question.text, language=message.question.language))
     if reply.query_type == "complex":
         return ComplexQuestionFound(question=message.question)
-    return single(message)
+    return single(message, reply.suggested_search_term if asks_model(message.question, "classify_query") else "")
 
 
-def single(message: QuestionReady) -> SubQueryPlanned:
-    """The only lane of the simple path: the question itself."""
-    lane = SubQuery(id="sq_1", statement=message.question.text, focus="")
+def single(message: QuestionReady, focus: str = "") -> SubQueryPlanned:
+    """The only lane of the simple path: the question itself. `focus`: a model's words to search for as well."""
+    lane = SubQuery(id="sq_1", statement=message.question.text, focus=focus.strip())
     return SubQueryPlanned(question=message.question, sub_query=lane, plan=(lane,), round=1, judged=False)

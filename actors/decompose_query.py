@@ -6,13 +6,12 @@ When it cannot be decomposed, the question itself is the only statement.
 """
 
 from actors.evidence.lanes import usable_lanes
+from actors.question.profile import profile_of
 from bus.delivery.actor import actor
 from bus.powers.protocols import Ask
 from bus.wire.errors import Failure
 from bus.wire.messages import MAIN, ComplexQuestionFound, QueryDecomposed, SubQuery
 from prompts import contracts
-
-MOST = 5
 
 
 def whole(message: ComplexQuestionFound, failure: Failure) -> QueryDecomposed:
@@ -28,8 +27,9 @@ async def decompose_query(message: ComplexQuestionFound, ask: Ask) -> QueryDecom
 
 
 def planned(message: ComplexQuestionFound, sub_queries: tuple[contracts.SubQuery, ...]) -> QueryDecomposed:
-    """At most five lanes, each with its own id; the question itself when there is none."""
-    lanes = usable_lanes(tuple((q.id, q.statement, q.focus) for q in sub_queries), "sq", MOST)
+    """Lanes, each with its own id, as many as the profile allows; the question itself when there is none."""
+    most = profile_of(message.question.profile).retrieval.sub_queries
+    lanes = usable_lanes(tuple((q.id, q.statement, q.focus) for q in sub_queries), "sq", most)
     return QueryDecomposed(
         lane=MAIN,
         question=message.question,

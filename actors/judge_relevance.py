@@ -2,7 +2,8 @@
 
 PassagesRetrieved -> PassagesJudged        prompt: judge_relevance, once per lane
 
-When the judge cannot answer, the passages go on unjudged: a doubtful passage costs less than a lost one.
+When the judge cannot answer, the passages go on unjudged: a doubtful passage costs less than a lost one. Those of the sources
+that it named go on if it copied nothing letter by letter.
 """
 
 from actors.evidence.analyses import blank, verbatim
@@ -33,7 +34,9 @@ async def judge_relevance(message: PassagesRetrieved, ask: Ask) -> PassagesJudge
         )
     )
     analysis = verbatim(message, reply)
-    return judged(message, keep(message.passages, analysis.relevant_extracts), analysis)
+    named = {extract.source_file for extract in reply.relevant_extracts}
+    passages = keep(message.passages, analysis.relevant_extracts)
+    return judged(message, passages or tuple(p for p in message.passages if p.source_id in named), analysis)
 
 
 def keep(passages: tuple[Passage, ...], extracts: tuple[Extract, ...]) -> tuple[Passage, ...]:

@@ -18,7 +18,6 @@ from bus.wire.messages import Collection, PassagesJudged, PassagesReady, QueryDe
 from prompts import contracts
 
 ROUND_2 = "round2"
-MOST_ADDED = 3
 
 
 def as_found(lanes: tuple[PassagesJudged, ...], failure: Failure) -> PassagesReady:
@@ -38,10 +37,13 @@ async def judge_sufficiency(lanes: tuple[PassagesJudged, ...], ask: Ask) -> Quer
     )
     if reply.is_sufficient:
         return ready(lanes, ())
+    profile = profile_of(last.question.profile)
     added = usable_lanes(
-        tuple((q.id, q.statement, q.focus) for q in reply.additional_sub_queries), "sq_add", MOST_ADDED
+        tuple((q.id, q.statement, q.focus) for q in reply.additional_sub_queries),
+        "sq_add",
+        profile.retrieval.added_sub_queries,
     )
-    if last.round == 1 and added and profile_of(last.question.profile).second_round:
+    if last.round == 1 and added and profile.second_round:
         return QueryDecomposed(
             lane=ROUND_2,
             question=last.question,

@@ -46,7 +46,7 @@ async def retrieve(
                 vector_k=wanted.vector_k,
                 filter=only,
                 rerank=wanted.rerank,
-                topic=question.topic,
+                topic=question.topic if message.judged else f"{question.topic} {message.sub_query.focus}".strip(),
                 snapshot=message.snapshot or "",
             )
         )

@@ -2,16 +2,18 @@
 
 PassagesReady -> AnswerRequested | AnswerSettled (the closest passages, or a refusal)        prompt: select_evidence
 
-Rules choose among the retrieved passages, and the probability of their choice decides whether there is an answer at all. A model
-then picks, with the rules' choice as a suggestion; without a model the rules' choice is used. Contexts given by the caller are
-judged by the model alone.
+A model decides: it picks spans or finds that none answers, with the rules' choice among the retrieved passages as a suggestion.
+The rules decide without a model, and where it fails or picks nothing that is in the passages; the probability of
+their choice then decides whether there is an answer at all. Contexts given by the caller are judged by the model alone.
 """
 
 from actors.evidence import spans
 from actors.evidence.prompt_shapes import chunk_of
+from actors.question.resolved import asks_model
 from actors.selecting.chosen import (
     candidates,
     chosen,
+    picked,
     requested,
     rested_on,
     style_of,
@@ -21,7 +23,7 @@ from actors.selecting.chosen import (
 )
 from bus.delivery.actor import actor
 from bus.powers.protocols import Ask
-from bus.wire.errors import Failure
+from bus.wire.errors import BadReply, Failure
 from bus.wire.messages import AnswerRequested, AnswerSettled, PassagesReady
 from prompts import contracts
 
@@ -34,7 +36,7 @@ def by_rules(message: PassagesReady, failure: Failure) -> AnswerRequested | Answ
     if choice is None:
         slices = spans.window(passages, message.question.text)
         return requested(message, spans.numbered(passages, slices))
-    return unsure(message, passages, choice) or rested_on(message, passages, choice, choice.slices())
+    return unsure(message, passages, choice) or rested_on(message, passages, choice)
 
 
 @actor(prompts=("select_evidence",), fallback=by_rules)
@@ -44,7 +46,8 @@ async def select_evidence(message: PassagesReady, ask: Ask) -> AnswerRequested |
         return unanswerable(message)
     passages = candidates(message)
     choice = chosen(message, passages)
-    if choice is not None and (ended := unsure(message, passages, choice)):
+    decides = asks_model(question, "select_evidence")
+    if choice is not None and not decides and (ended := unsure(message, passages, choice)):
         return ended
     suggested = () if choice is None else tuple(suggestions(passages, choice))
     reply = await ask(
@@ -61,8 +64,10 @@ async def select_evidence(message: PassagesReady, ask: Ask) -> AnswerRequested |
     if choice is None:
         slices = spans.picked(passages, reply.spans) or spans.window(passages, question.text)
         return requested(message, spans.numbered(passages, slices))
-    own = [pick for pick in reply.spans if pick not in suggested]
-    if not own or not (picked := spans.picked(passages, own)):
-        return rested_on(message, passages, choice, choice.slices())
-    kept = [at for at, pick in enumerate(suggested) if pick in reply.spans]
-    return rested_on(message, passages, choice, [*(choice.slices()[at] for at in kept), *picked])
+    if not reply.spans or (reply.spans == suggested and not decides):
+        return rested_on(message, passages, choice)
+    whole = dict(zip(suggested, choice.slices(), strict=True))
+    slices = [at for pick in reply.spans for at in ([whole[pick]] if pick in whole else spans.picked(passages, [pick]))]
+    if not slices:
+        raise BadReply("select_evidence: none of the picked spans is in its passage letter by letter")
+    return picked(message, passages, choice, slices)

@@ -10,9 +10,10 @@ from types import get_original_bases
 from typing import Annotated, Any, ClassVar, get_args, get_origin
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from prompts.fields import Attribute, Block, Shortened
-from prompts.vocabulary import Confidence, ContradictionType, IntentKind, QueryType, Severity, Speaker, VerdictKind
+from prompts.vocabulary import Confidence, ContradictionType, IntentKind, QueryType, Severity, Speaker
 
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -183,7 +184,6 @@ class AddedSubQuery(Part, frozen=True, kw_only=True):
 class Sufficiency(Part, frozen=True, kw_only=True):
     is_sufficient: bool
     confidence: Confidence
-    covered_aspects: tuple[str, ...]
     missing_critical_aspects: tuple[str, ...]
     reasoning: str
     additional_sub_queries: tuple[AddedSubQuery, ...]
@@ -239,12 +239,16 @@ class Evidence(Part, frozen=True, kw_only=True):
 
 
 class AnswerSimple(Prompt[str], frozen=True, kw_only=True):
-    """`safety_advice`: the profile's closing advice, empty for none. `already_shown` is continued, never repeated."""
+    """`style`: the caller's own words for the form of the answer. `safety_advice`: the profile's closing advice.
+
+    `already_shown` is continued, never repeated. UNSET leaves a field out, as runs have it that were recorded before the field.
+    """
 
     name = "answer_simple"
     original_query: Block
     retrieved_chunks: Annotated[tuple[Evidence, ...], Shortened(2)]
     language: str
+    style: Block | UnsetType = UNSET
     safety_advice: Block = ""
     already_shown: Block = ""
 
@@ -255,6 +259,7 @@ class AnswerReport(Prompt[str], frozen=True, kw_only=True):
     sub_query_analyses: Annotated[tuple[Relevance, ...], Shortened(3)]
     evidence: Annotated[tuple[Evidence, ...], Shortened(1)]
     language: str
+    style: Block | UnsetType = UNSET
     safety_advice: Block = ""
     already_shown: Block = ""
 
@@ -272,6 +277,7 @@ class AnswerSynthesis(Prompt[Synthesis], frozen=True, kw_only=True):
     query: Block
     evidence: Annotated[tuple[Evidence, ...], Shortened(1)]
     language: str
+    style: Block | UnsetType = UNSET
 
 
 class StructuredAnswer(Part, frozen=True, kw_only=True):
@@ -306,20 +312,23 @@ class AnswerHint(Prompt[StructuredAnswer], frozen=True, kw_only=True):
 
 
 class Contradiction(Part, frozen=True, kw_only=True):
+    """`sentence`: its number, where the answer's sentences are numbered; else 0."""
+
     type: ContradictionType
     severity: Severity
     claim: str
     evidence_ref: str
     explanation: str
+    sentence: int = 0
 
 
 class Verdict(Part, frozen=True, kw_only=True):
     contradictions: tuple[Contradiction, ...]
-    verdict: VerdictKind
 
 
 class VerifyAnswer(Prompt[Verdict], frozen=True, kw_only=True):
     name = "verify_answer"
+    question: Block | UnsetType = UNSET
     answer: Block
     evidence: Annotated[tuple[Evidence, ...], Shortened(1)]
     language: str

@@ -1,7 +1,7 @@
 """The `.prompt` files as texts, without the parser and renderer, which take long to load."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
@@ -10,9 +10,15 @@ _TAG = re.compile(r"</?([a-z_]+)[ >]")
 _REMEMBERED = re.compile(r"^remembered: true$", re.M)
 
 
-def source_of(name: str, folder: Path = FOLDER) -> str:
-    """The text of the file of that prompt."""
-    return (folder / f"{name}.prompt").read_text(encoding="utf-8")
+def file_of(name: str, folders: Sequence[Path] = ()) -> Path:
+    """The file of that prompt or part: in the first of `folders` that has it, else the built-in one."""
+    files = (folder / f"{name}.prompt" for folder in folders)
+    return next((file for file in files if file.is_file()), FOLDER / f"{name}.prompt")
+
+
+def source_of(name: str, folders: Sequence[Path] = ()) -> str:
+    """The text of the file of that prompt or part."""
+    return file_of(name, folders).read_text(encoding="utf-8")
 
 
 def is_remembered(source: str) -> bool:

@@ -1,12 +1,14 @@
 """Read the `.prompt` files once, and render an agent's variables into the text that a model gets.
 
+An owner's own files take the place of the built-in ones, and a profile can add a role and rules; `problems_in` checks such files.
+
 Values never go through the template: it is filled with marks and split at its roles, and only then are the marks replaced by
 the values, in one pass. So nothing inside a value can open a role or be read as a template.
 """
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +17,16 @@ from dotpromptz import ParsedPrompt, parse_document
 from dotpromptz_handlebars import EscapeFunction, Handlebars, HelperOptions, SafeString
 
 from index.languages import name_of
+from index.languages.toml_check import nearest
 from prompts import notices
 from prompts.contracts import PROMPTS, Chunk, GuardLanguage, Prompt
 from prompts.fields import Place, Placement, places
 from prompts.files import FOLDER, is_remembered, source_of, tags_of
 from prompts.neutral import Neutral
 from prompts.profiles import AgentOverride
+
+#: Introduces the role and the rules of a profile.
+ADDED = "This service adds:"
 
 _MARK = re.compile("\ue000([0-9]+)\ue001")
 _ROLE = re.compile("\ue002([a-z]+)\ue003")
@@ -57,15 +63,21 @@ class PromptFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Library:
-    """All prompts, compiled. `overrides` change the sampling and the model of individual prompts."""
+    """All prompts, compiled. `overrides` change the sampling, the model and the rules of individual prompts.
 
-    def __init__(self, overrides: Mapping[str, AgentOverride] | None = None, folder: Path = FOLDER) -> None:
+    `folders`: of own prompts, which precede the built-in ones; the first folder comes first. `role`: added to every prompt but
+    the translation. Raises: ValueError for a file that is no prompt.
+    """
+
+    def __init__(
+        self, overrides: Mapping[str, AgentOverride] | None = None, folders: Sequence[Path] = (), role: str = ""
+    ) -> None:
         self._overrides = dict(overrides or {})
-        sources = {prompt.name: source_of(prompt.name, folder) for prompt in PROMPTS}
-        partials = {
-            path.stem.removeprefix("_"): path.read_text(encoding="utf-8").strip() for path in folder.glob("_*.prompt")
+        sources = {prompt.name: source_of(prompt.name, folders) for prompt in PROMPTS}
+        partials = {name: source_of(f"_{name}", folders).strip() for name in PARTIALS}
+        self._files = {
+            name: _compiled(name, source, partials, self._additions(name, role)) for name, source in sources.items()
         }
-        self._files = {name: _compiled(name, source, partials) for name, source in sources.items()}
         self._neutral = Neutral(tags_of((*sources.values(), *partials.values())))
 
     def render(self, variables: Prompt[Any]) -> RenderedPrompt:
@@ -105,6 +117,11 @@ class Library:
         """The effort that a reasoning model gets for this prompt; empty for none."""
         return self._overrides.get(name, _NO_OVERRIDE).reasoning_effort or ""
 
+    def _additions(self, name: str, role: str) -> tuple[str, ...]:
+        """The role and the rules that the profile adds to this prompt."""
+        described = (role,) if role and name != GuardLanguage.name else ()
+        return (*described, *self._overrides.get(name, _NO_OVERRIDE).rules)
+
     def _marked(self, value: Any, place: Placement, values: list[str]) -> Any:
         """`value` with every non-empty string replaced by a mark for its place in `values`, which gets it neutralised."""
         if isinstance(value, str):
@@ -128,9 +145,43 @@ class Library:
 
 
 _NO_OVERRIDE = AgentOverride()
+#: The parts that prompts include.
+PARTIALS = tuple(path.stem.removeprefix("_") for path in sorted(FOLDER.glob("_*.prompt")))
 
 
-def _compiled(name: str, source: str, partials: Mapping[str, str]) -> PromptFile:
+def problems_in(folders: Sequence[Path]) -> Iterator[str]:
+    """Each problem of the prompts in these folders, one line each."""
+    names = [*(prompt.name for prompt in PROMPTS), *(f"_{name}" for name in PARTIALS)]
+    paths = [path for folder in folders for path in sorted(folder.glob("*.prompt"))]
+    strange = [path for path in paths if path.stem not in names]
+    yield from (f"{path}: there is no prompt '{path.stem}'{nearest(path.stem, names)}" for path in strange)
+    built_in = Library()
+    for path in paths:
+        if path not in strange:
+            yield from (f"{path}: {problem}" for problem in _problems_of(path, built_in))
+
+
+def _problems_of(path: Path, built_in: Library) -> Iterator[str]:
+    try:
+        own = Library(folders=(path.parent,))
+    except (KeyError, OSError, TypeError, UnicodeDecodeError, ValueError) as problem:
+        yield f"is no usable prompt file ({problem}); `groundwire prompts show {path.stem}` prints a good one"
+        return
+    if path.stem.startswith("_"):
+        return
+    theirs, ours = own.file(path.stem), built_in.file(path.stem)
+    if theirs.input != ours.input:
+        yield "input: must be that of the built-in prompt, whose variables the program fills in"
+    if theirs.schema != ours.schema:
+        yield "output: must be that of the built-in prompt, whose fields the program reads"
+    source, known = source_of(path.stem, (path.parent,)), source_of(path.stem)
+    for variable in (name.removesuffix("(array)") for name in ours.input):
+        used = re.compile(rf"{{{{[^}}]*\b{variable}\b")
+        if used.search(known) and not used.search(source):
+            yield f"does not use {{{{{variable}}}}}"
+
+
+def _compiled(name: str, source: str, partials: Mapping[str, str], additions: Sequence[str] = ()) -> PromptFile:
     parsed: ParsedPrompt[Any] = parse_document(source, source_name=f"{name}.prompt")
     engine = Handlebars(escape_fn=EscapeFunction.NO_ESCAPE)
     engine.register_helper("role", _role)
@@ -138,22 +189,40 @@ def _compiled(name: str, source: str, partials: Mapping[str, str]) -> PromptFile
         engine.register_partial(partial, f"{text}\n")
     template = engine.compile(parsed.template)
     config, raw = parsed.config or {}, parsed.raw or {}
+    schema = raw["output"].get("schema")
     used = [partials[partial] for partial in sorted(partials) if f"{{{{> {partial}}}}}" in source]
     _, *roles = _ROLE.split(template({}, {}))
     if roles[0::2] != ["system", "user"]:
         raise ValueError(f'{name}.prompt: must have {{{{role "system"}}}} and then {{{{role "user"}}}}, and no other')
+    added = ("", ADDED, *(f"- {each}" for each in additions)) if additions else ()
     return PromptFile(
         name=name,
         description=parsed.description or "",
-        version=hashlib.sha256("\0".join((source, *used)).encode()).hexdigest()[:12],
+        version=hashlib.sha256("\0".join((source, *used, *additions)).encode()).hexdigest()[:12],
         temperature=float(config["temperature"]),
         max_tokens=int(config["maxOutputTokens"]),
         input=raw["input"]["schema"],
-        schema=raw["output"].get("schema"),
+        schema=schema,
         remembered=is_remembered(source),
-        system=roles[1].strip(),
+        system="\n".join([roles[1].strip(), *_limits(schema), *added]),
         fill=lambda data: template(data, {}),
     )
+
+
+def _limits(schema: dict[str, Any] | None) -> list[str]:
+    """A line with every limit of the output schema; none without a limit."""
+    limits = "; ".join(_limits_of(schema or {}, ""))
+    return [f"Longest texts and lists of the reply: {limits}."] if limits else []
+
+
+def _limits_of(schema: Mapping[str, Any], name: str) -> Iterator[str]:
+    if "maxLength" in schema:
+        yield f"{name}, {schema['maxLength']} characters"
+    if "maxItems" in schema:
+        yield f"{name}, {schema['maxItems']} items"
+    yield from _limits_of(schema.get("items", {}), f"each of {name}") if "items" in schema else ()
+    for below, inner in schema.get("properties", {}).items():
+        yield from _limits_of(inner, below)
 
 
 def _role(params: list[Any], _options: HelperOptions) -> str:

@@ -57,6 +57,7 @@ class AgentOverride(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     max_tokens: Tokens | None = None
     model: Annotated[str, msgspec.Meta(min_length=1, max_length=200)] | None = None
     reasoning_effort: ReasoningEffort | None = None
+    rules: Annotated[tuple[Text, ...], msgspec.Meta(max_length=20)] = ()  # added to the prompt, in plain language
 
 
 class Scope(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -77,6 +78,8 @@ class Retrieval(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     #: Share (0..1) of the question's content words, weighted by rarity, that the best passage must hold.
     #: Below it the run is refused with `low_relevance`.
     low_relevance: Share = 0.15
+    sub_queries: Annotated[int, msgspec.Meta(ge=1, le=5)] = 5  # the most searches for a complex question
+    added_sub_queries: Annotated[int, msgspec.Meta(ge=1, le=3)] = 3  # the most that a second round adds
 
 
 class Answers(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -92,6 +95,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     description: Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
     languages: Annotated[tuple[Language, ...], msgspec.Meta(min_length=1)] = LANGUAGES
     default_language: Language
+    role: Text = ""  # the field and its readers, in a sentence that every prompt gets
     scope: Scope = Scope()
     simple_style: Style = "simple"
     complex_style: Style = "report"

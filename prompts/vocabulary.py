@@ -37,6 +37,10 @@ Reason = Literal[
     "grounding_failed",
     "timeout",
     "model_unavailable",
+    "model_too_long",
+    "model_rejected",
+    "model_over_quota",
+    "model_malformed",
 ]
 #: Why nothing of a run was run: more was asked than can be done, or the client gave up before the question was stored.
 Unrun = Literal["overloaded", "withdrawn", "invalid"]
@@ -61,13 +65,13 @@ FlagKind = Literal[
     "uncited",
     "low_overlap",
     "wrong_language",
+    "unverified",
 ]
 FlagStrength = Literal["strong", "weak"]
 ContradictionType = Literal[
     "direct_negation", "numeric_conflict", "intent_core_mismatch", "nuance", "unsupported_claim"
 ]
 Severity = Literal["critical", "minor"]
-VerdictKind = Literal["clean", "minor_issues", "major_issues"]
 ConflictKind = Literal["value", "date", "scope", "wording"]
 
 # How an engine is asked.

@@ -30,6 +30,9 @@ COMMANDS = {
     ),
     "search": Command("runtime.commands.search", "search_command", "Search an index without asking a question.", START),
     "profiles": Command("runtime.commands.profiles", "profiles_group", "List, show and check profiles.", INTEGRATIONS),
+    "prompts": Command(
+        "runtime.commands.prompts", "prompts_group", "List, show and check prompts, also your own.", INTEGRATIONS
+    ),
     "gate": Command(
         "runtime.commands.gate",
         "gate_command",

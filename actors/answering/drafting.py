@@ -1,24 +1,32 @@
 """Show a draft as it passes its checks, and return the message that follows from it."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 
 import msgspec
 from msgspec import UNSET
 
 from actors.answering.release import CheckedStream
+from actors.answering.sentence_check import cited_in
 from actors.choosing.confidence import confidence_of, lower
 from actors.outcome.refusals import fail
 from actors.question.profile import in_language, profile_of
-from actors.question.resolved import must_cite
+from actors.question.resolved import asks_model, must_cite
 from actors.text.limit import most_of_model
 from actors.text.numbering import as_evidence
 from bus.powers.protocols import Ask, Emit
-from bus.wire.errors import Failure, NoReply
-from bus.wire.messages import AnswerDrafted, AnswerRequested, AnswerSettled, AnswerVerified, DraftMistranslated
+from bus.wire.errors import Failure
+from bus.wire.messages import (
+    AnswerDrafted,
+    AnswerRequested,
+    AnswerSettled,
+    AnswerVerified,
+    DraftMistranslated,
+    Sentence,
+)
 from bus.wire.response_schema import NEEDS_MODEL
 from index.languages import UNDETERMINED
 from index.languages.detection import detect
-from index.text.sentences import split
+from index.text.sentences import shortened
 from prompts import contracts
 from prompts.thinking import without_thinking
 from prompts.vocabulary import Confidence
@@ -34,7 +42,7 @@ def no_model(request: AnswerRequested, failure: Failure) -> AnswerSettled:
 
     A shape that no model here can give is a fault of the request: asking again would not help.
     """
-    failed = fail(request.question, "timeout" if isinstance(failure, NoReply) else "model_unavailable", str(failure))
+    failed = fail(request.question, failure.reason, str(failure))
     if str(failure) != NEEDS_MODEL:
         return failed
     settled = msgspec.structs.replace(failed.settled, reason=None, unrun="invalid", code="invalid")
@@ -81,7 +89,7 @@ async def written(
         text = shortened(text, max(most_chars - len(stream.notice), most_chars // 2))
     if not refused:
         before, numbers = await shown_before(emit)
-        await stream.run(_once(_after(text, as_evidence(before, numbers))), before=before, cited=numbers)
+        await stream.run(_once(_after(text, as_evidence(before, numbers))), before=before, cited=numbers, whole=True)
     return drafted(stream, confidence=confidence, refused=refused, refuse_reason=refuse_reason, cited=tuple(cited))
 
 
@@ -97,7 +105,7 @@ def drafted(
 
     It goes to translation first if none of it was shown and most of it is in another language.
     """
-    request, known = stream.request, stream.request.probability
+    request, known = stream.request, probability_shown(stream.request, stream.sentences)
     text = "".join(s.text for s in stream.sentences).removesuffix(stream.notice)
     astray = not stream.out.shown and detect(text) not in (request.question.language, UNDETERMINED)
     checked = AnswerVerified if stream.check.verifies else AnswerDrafted
@@ -109,7 +117,7 @@ def drafted(
         sentences=tuple(stream.sentences),
         style=request.style,
         shown=stream.out.shown,
-        confidence=confidence if known is None else lower(confidence, confidence_of(known)),
+        confidence=confidence_in(request, known, confidence),
         refused=refused,
         refuse_reason=refuse_reason,
         cited=cited,
@@ -117,10 +125,27 @@ def drafted(
         verified=stream.check.verifies,
         snapshot=request.snapshot,
         rounds=request.rounds,
-        probability=request.probability,
+        probability=known,
         numbers=stream.out.cited if request.question.renumbered else UNSET,
         cut=stream.out.limit.cut,
     )
+
+
+def probability_shown(request: AnswerRequested, sentences: Iterable[Sentence]) -> float | None:
+    """The probability of the spans that the sentences cite, where a model picked them; else of all the evidence."""
+    cited = {number for one in sentences if not one.withheld for number in cited_in(one.text)}
+    of = [span.probability for span in request.evidence if span.n in cited]
+    if not of or all(span.probability is UNSET for span in request.evidence):
+        return request.probability
+    return max((each for each in of if each is not UNSET), default=None)
+
+
+def confidence_in(request: AnswerRequested, probability: float | None, most: Confidence = "high") -> Confidence:
+    """The confidence that a probability allows; of a model's own choice without one, medium."""
+    if probability is not None:
+        return lower(most, confidence_of(probability))
+    unknown = request.question.contexts is None and asks_model(request.question, "select_evidence")
+    return lower(most, "medium") if unknown else most
 
 
 def advice(request: AnswerRequested) -> str:
@@ -137,14 +162,6 @@ def budget(request: AnswerRequested) -> int:
 def layout(answer: contracts.StructuredAnswer) -> str:
     """A structured answer as text: the summary, then its details as a list."""
     return "\n".join([answer.summary, *(f"- {detail}" for detail in answer.details)])
-
-
-def shortened(text: str, most: int) -> str:
-    """The text cut at a sentence end to at most `most` characters (0: no limit); a longer single sentence is cut hard."""
-    if not most or len(text) <= most:
-        return text
-    ends = [end for _, end in split(text) if end <= most]
-    return text[: ends[-1]] if ends else text[: most - 1].rstrip() + "…"
 
 
 def _after(text: str, before: str) -> str:

@@ -29,6 +29,8 @@ from prompts.thinking import Thinking
 LONGEST = 1500
 #: How long a sentence that has passed waits for the next, so that both are shown in one message; in seconds.
 LINGER_S = 0.02
+#: A model verifies one sentence first, then this many times as many in each call, so that calls stay few in any answer.
+GROWTH, MOST_TOGETHER = 3, 100
 
 
 class Sign(Enum):
@@ -52,11 +54,20 @@ class CheckedStream:
         self.check = SentenceCheck(request, ask, self.cleaning, cites=cites)
         self.out = Outgoing(request, emit, self.cleaning, waits=cites and not cited_beside)
         self.sentences: list[Sentence] = []
+        #: Sentences that wait for a verdict, their own or that of one before them.
+        self._waiting: list[tuple[Sentence, bool]] = []
+        self._together = 1
         #: The notice after the answer where the evidence disagrees with itself; empty for none.
         self.notice = self.cleaning.clean(notice_of(request))
 
-    async def run(self, deltas: AsyncIterator[str], *, before: str = "", cited: Sequence[int] = ()) -> None:
-        """Consume an answer. `before`: the part that an earlier attempt has already shown, `cited` its numbers."""
+    async def run(
+        self, deltas: AsyncIterator[str], *, before: str = "", cited: Sequence[int] = (), whole: bool = False
+    ) -> None:
+        """Consume an answer. `before`: the part that an earlier attempt has already shown, `cited` its numbers.
+
+        `whole`: it is there at once, so one call verifies it.
+        """
+        self._together = MOST_TOGETHER if whole and self.check.by_model else 1
         if before:
             self.out.resume(before, cited or sorted(cited_in(before)))
             earlier = as_evidence(before, cited)
@@ -74,6 +85,7 @@ class CheckedStream:
                     await self._sentence(sentence)
                 if waiting.empty():
                     await self.out.flush()
+            await self._verify()
             await self.out.flush()  # what is ready is shown, also if the model fails
             await reading  # a task group would wrap the Failure that the actor's fallback handles
         finally:
@@ -121,6 +133,7 @@ class CheckedStream:
     def _take_back(self) -> None:
         """Forget the sentences that were thinking; where some were shown, the answer will be withdrawn."""
         self.sentences.clear()
+        self._waiting.clear()
         self.check.contradictions.clear()
         if self.release != "token":
             self.out.restart()
@@ -130,22 +143,41 @@ class CheckedStream:
             self.sentences.append(Sentence(text="", flags=(on_wire(why),)))
 
     async def _sentence(self, written: str) -> None:
-        check = asyncio.create_task(self.check(written))
+        checks = asyncio.create_task(self._check(written))
         try:
-            await asyncio.wait([check], timeout=LINGER_S)
-            if not check.done():
+            await asyncio.wait([checks], timeout=LINGER_S)
+            if not checks.done():
                 await self.out.flush()
-            sentence = await check
+            await checks
         finally:
-            check.cancel()
-        self.sentences.append(sentence)
-        if self.release == "token":
-            self.out.count_checked(sentence.text)
-        elif self.release == "sentence" and sentence.withheld:
-            flags = self.cleaning.flags(sentence.text, sentence.flags)
-            await self.emit.aside(Withheld(content=self.cleaning.clean(sentence.text), flags=flags))
-        elif self.release == "sentence":
-            self.out.sentence(sentence.text)
+            checks.cancel()
+
+    async def _check(self, written: str) -> None:
+        """Check a sentence; it is verified with those before it once they are enough for a call."""
+        self._waiting.append(await self.check(written))
+        claims = sum(claims for _, claims in self._waiting)
+        if not claims or claims >= self._together:
+            await self._verify()
+
+    async def _verify(self) -> None:
+        """Verify the waiting sentences that make claims, in one call, and show all that pass."""
+        waiting, self._waiting = self._waiting, []
+        claims = [sentence for sentence, claims in waiting if claims]
+        verified = iter(await self.check.verified(claims))
+        if claims and self.check.by_model:
+            self._together *= GROWTH
+        for checked, claims_something in waiting:
+            if self.out.is_over:
+                break
+            sentence = next(verified) if claims_something else checked
+            self.sentences.append(sentence)
+            if self.release == "token":
+                self.out.count_checked(sentence.text)
+            elif self.release == "sentence" and sentence.withheld:
+                flags = self.cleaning.flags(sentence.text, sentence.flags)
+                await self.emit.aside(Withheld(content=self.cleaning.clean(sentence.text), flags=flags))
+            elif self.release == "sentence":
+                self.out.sentence(sentence.text)
 
     async def _disagreement(self) -> None:
         """Add the conflict notice after an answer, unless the gate flags it."""

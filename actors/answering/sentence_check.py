@@ -2,18 +2,21 @@
 
 from collections.abc import Collection, Sequence
 
+from msgspec.structs import replace
+
 from actors.answering.cleaning import Cleaning
 from actors.evidence.prompt_shapes import evidence_of
 from actors.gate import flags as gate
 from actors.gate.check import check_sentence, stands_alone
 from actors.outcome.admissions import excused, is_admission
 from actors.question.profile import in_language, profile_of
+from actors.question.resolved import asks_model
 from bus.powers.protocols import Ask
 from bus.wire.errors import Failure
 from bus.wire.messages import AnswerRequested, Contradiction, Flag, Sentence
 from index.languages.detection import detect
-from index.text.citations import markers
-from prompts import contracts
+from index.text.citations import markers, strip_markers
+from prompts import contracts, notices
 from prompts.thinking import without_thinking
 
 
@@ -30,9 +33,11 @@ class SentenceCheck:
         self._advice = in_language(profile.safety_advice, request.question.language)
         self._cites = cites and request.question.style != "hint"  # a hint encourages in words of its own
         self.verifies = profile.verify and request.question.release == "sentence"
+        #: Whether a model verifies, for which one call with several sentences costs least.
+        self.by_model = asks_model(request.question, "verify_answer")
 
-    async def __call__(self, written: str) -> Sentence:
-        """The sentence with its flags. Under `draft` and `sentence` it may be withheld."""
+    async def __call__(self, written: str) -> tuple[Sentence, bool]:
+        """The sentence with its flags, and whether it is still to be verified. Under `draft` and `sentence` it may be withheld."""
         release = self._question.release
         text = self._cleaning.harmless(written)  # the text that people will read: markup can hide a number
         flags = self.flags(text, written)
@@ -45,10 +50,10 @@ class SentenceCheck:
             why = gate.flag("unsupported", text.strip(), (), "cites nothing, and most of it is not in the evidence")
             flags = (on_wire(why), *flags)
         dropped = alone or any(flag.kind == "empty" for flag in flags)
-        if self.verifies and not (strong or dropped or advice) and _is_prose(text):
-            strong = await self._contradicted(text)
-        return Sentence(
-            text=text, flags=flags, withheld=(strong and release == "sentence") or (dropped and release != "token")
+        withheld = (strong and release == "sentence") or (dropped and release != "token")
+        claims = self.verifies and not (strong or dropped or advice) and _is_prose(text)
+        return Sentence(text=text, flags=flags, withheld=withheld), claims and not (
+            self.by_model and self._copied(text)
         )
 
     def flags(self, text: str, written: str | None = None) -> tuple[Flag, ...]:
@@ -77,15 +82,37 @@ class SentenceCheck:
             return text, flags
         return translated, self.flags(translated, written)
 
-    async def _contradicted(self, text: str) -> bool:
-        """Whether the verifier finds a strong contradiction in this sentence; every contradiction is kept."""
-        prompt = contracts.VerifyAnswer(answer=text, evidence=self._evidence, language=self._question.language)
+    async def verified(self, sentences: Sequence[Sentence]) -> list[Sentence]:
+        """The sentences after one call of the verifier: those that it finds negated are withheld; every contradiction is kept."""
+        if not sentences:
+            return []
+        texts = [one.text for one in sentences]
+        prompt = contracts.VerifyAnswer(
+            question=self._question.text,
+            answer=texts[0] if len(texts) == 1 else "\n".join(f"({n}) {one.strip()}" for n, one in enumerate(texts, 1)),
+            evidence=self._evidence,
+            language=self._question.language,
+        )
         try:
-            contradictions = contradictions_of(await self._ask(prompt))
-        except Failure:
-            return False  # the sentence has passed the gate, and the verifier alone never refuses
-        self.contradictions += contradictions
-        return any(c.type == "direct_negation" for c in contradictions)
+            verdict = await self._ask(prompt)
+        except Failure:  # they have passed the gate, and the verifier alone never refuses
+            return [replace(one, flags=(*one.flags, unverified(one.text))) for one in sentences]
+        self.contradictions += contradictions_of(verdict)
+        negated = {_place(one, texts) for one in verdict.contradictions if one.type == "direct_negation"}
+        return [replace(one, withheld=True) if at in negated else one for at, one in enumerate(sentences)]
+
+    def _copied(self, text: str) -> bool:
+        """Whether the text only repeats a span, or names sources, so that the gate's checks are enough."""
+        words = " ".join(strip_markers(text).split()).strip(" .。")
+        label = notices.label("source", self._question.language)
+        return words.startswith((">", label)) or any(words in " ".join(each.text.split()) for each in self._evidence)
+
+
+def _place(found: contracts.Contradiction, texts: Sequence[str]) -> int:
+    """The place of the sentence that a contradiction is about: by its number, else by its words; -1 if neither fits."""
+    if len(texts) == 1 or 1 <= found.sentence <= len(texts):
+        return 0 if len(texts) == 1 else found.sentence - 1
+    return next((at for at, text in enumerate(texts) if found.claim.strip(" .…") in text), -1)
 
 
 def flags_of(
@@ -100,6 +127,11 @@ def flags_of(
     """The gate's flags for a sentence; an admission of uncertainty may deny and need not cite."""
     flags = check_sentence(text, evidence, language=language, written=written, urls=urls, question=question)
     return excused(text, tuple(map(on_wire, flags)))
+
+
+def unverified(text: str) -> Flag:
+    """The flag of a sentence that the verifier was to check, and of which no verdict could be read."""
+    return on_wire(gate.flag("unverified", text.strip(), (), "the verifier gave no verdict that could be read"))
 
 
 def is_strong(flags: Sequence[Flag]) -> bool:

@@ -14,12 +14,12 @@ import msgspec
 from msgspec import UNSET
 
 from actors.answering.cleaning import harmless, texts_of
-from actors.answering.drafting import Drafted, advice, budget, layout, prose, written
-from actors.answering.sentence_check import flags_of
+from actors.answering.drafting import Drafted, advice, budget, layout, probability_shown, prose, written
+from actors.answering.sentence_check import cited_in, flags_of
 from actors.choosing.confidence import confidence_of
 from actors.evidence.prompt_shapes import analysis_to_prompt, evidence_of
 from actors.question.profile import profile_of
-from actors.question.resolved import must_cite
+from actors.question.resolved import must_cite, wording
 from bus.powers.protocols import Ask, Emit
 from bus.wire.messages import AnswerDrafted, AnswerRequested, Sentence
 from index.masking import mask, values_in
@@ -37,6 +37,7 @@ async def _simple(request: AnswerRequested, ask: Ask, emit: Emit) -> Drafted:
         original_query=request.question.text,
         retrieved_chunks=evidence_of(request.evidence),
         language=request.question.language,
+        style=wording(request.question) or UNSET,
         safety_advice=advice(request),
     )
     schema = request.question.constraints.response_schema
@@ -51,6 +52,7 @@ async def _report(request: AnswerRequested, ask: Ask, emit: Emit) -> Drafted:
         sub_query_analyses=tuple(analysis_to_prompt(analysis) for analysis in request.analyses),
         evidence=evidence_of(request.evidence),
         language=request.question.language,
+        style=wording(request.question) or UNSET,
         safety_advice=advice(request),
     )
     return await prose(request, ask, emit, variables)
@@ -62,6 +64,7 @@ async def _synthesis(request: AnswerRequested, ask: Ask, emit: Emit) -> Drafted:
             query=request.question.text,
             evidence=evidence_of(request.evidence),
             language=request.question.language,
+            style=wording(request.question) or UNSET,
         )
     )
     text = reply.answer.strip()
@@ -70,7 +73,7 @@ async def _synthesis(request: AnswerRequested, ask: Ask, emit: Emit) -> Drafted:
         ask,
         emit,
         text,
-        confidence=reply.confidence,
+        confidence=reply.confidence if set(reply.used_citations) == cited_in(text) else "low",
         refused=reply.refused or not text,
         refuse_reason=reply.refuse_reason,
         most_chars=profile_of(request.question.profile).max_answer_chars or SYNTHESIS_CHARS,
@@ -84,7 +87,7 @@ def _structured(prompt: type[contracts.AnswerStructured | contracts.AnswerHint])
             contexts=evidence_of(request.evidence),
             language=request.question.language,
             max_tokens=budget(request),
-            style=request.style,
+            style=wording(request.question),
             must_cite=must_cite(request.question),
         )
         reply: contracts.StructuredAnswer = await ask(variables)
@@ -126,12 +129,13 @@ async def shaped(
         plain = strip_markers(harmless(text, texts, urls))
         return mask(plain, known=known) if hidden else plain
 
-    probability = request.probability
+    sentences = tuple(_checked(value, request, urls))
+    probability = probability_shown(request, sentences)
     return AnswerDrafted(
         question=request.question,
         evidence=request.evidence,
         conflicts=(),
-        sentences=tuple(_checked(value, request, urls)),
+        sentences=sentences,
         style="simple",
         confidence="medium" if probability is None else confidence_of(probability),
         snapshot=request.snapshot,

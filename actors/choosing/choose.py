@@ -21,7 +21,7 @@ from actors.choosing.units import MOST, Unit, units_of
 from actors.choosing.weights import Weights, weights
 from actors.evidence.spans import Slice
 from actors.evidence.standing import out_of_date
-from bus.wire.messages import Collection, Passage, Question
+from bus.wire.messages import Collection, Passage, Question, Span
 from index.languages.folding import fold
 from index.text.passages import weigh
 
@@ -43,6 +43,7 @@ class Choice:
     slice of its passage; `probability`: that what is shown answers. `compares`: the question compares two things.
     """
 
+    asked: Asked
     ranked: tuple[Ranked, ...]
     shown: tuple[Ranked, ...]
     leads: tuple[Slice, ...]
@@ -93,7 +94,12 @@ def choose(
     if not ranked:
         return None
     shown = to_show(asked, ranked, most)
+    return choice_of(asked, ranked, shown, passages)
+
+
+def choice_of(asked: Asked, ranked: Sequence[Ranked], shown: Sequence[Ranked], passages: Sequence[Passage]) -> Choice:
     return Choice(
+        asked=asked,
         ranked=tuple(ranked),
         shown=tuple(shown),
         leads=tuple(
@@ -103,6 +109,17 @@ def choose(
         probability=probability(signs(asked, ranked, shown, passages), weights()),
         compares=bool(asked.sides),
     )
+
+
+def choice_in(choice: Choice, evidence: Sequence[Span], passages: Sequence[Passage]) -> Choice | None:
+    """The choice as if the units in that evidence had been chosen; None where it holds none."""
+    shown = [each for each in choice.ranked if any(_is_in(each.unit, passages[each.unit.passage], s) for s in evidence)]
+    return choice_of(choice.asked, choice.ranked, shown, passages) if shown else None
+
+
+def _is_in(unit: Unit, passage: Passage, span: Span) -> bool:
+    start, end = passage.char_start + unit.start, passage.char_start + unit.end
+    return passage.source_id == span.source_id and start < span.source_end and span.source_start < end
 
 
 def rank(asked: Asked, passages: Sequence[Passage], learned: Weights) -> list[Ranked]:

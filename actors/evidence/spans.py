@@ -7,7 +7,7 @@ from functools import lru_cache
 import msgspec
 
 from actors.evidence.section import section_of
-from actors.evidence.thresholds import FULL_SPAN_CHARS, LIST_SPAN_CHARS, SHORT_SPAN_CHARS, WINDOW_CHARS
+from actors.evidence.thresholds import FULL_SPAN_CHARS, LIST_SPAN_CHARS, SHORT_SPAN_CHARS, SURE_PICK_CHARS, WINDOW_CHARS
 from bus.wire.messages import Passage, Span
 from index.text.sentences import split
 from index.text.units import Unit, introduced, units
@@ -20,20 +20,29 @@ Slice = tuple[int, int, int]
 
 
 def picked(passages: Sequence[Passage], picks: Iterable[PickedSpan]) -> list[Slice]:
-    """The picks that are verbatim in their passage, grown where short; the others are dropped."""
+    """The picks whose words are in their passage, else in another one, grown where short; the others are dropped."""
     slices = []
     for pick in picks:
-        at = pick.passage - 1
-        text = pick.text.strip()
-        if not (0 <= at < len(passages)) or not text:
-            continue
-        passage = passages[at]
-        start = passage.text.find(text)
-        if start >= 0:
-            end = start + len(text)
+        words, named = pick.text.strip(), pick.passage - 1
+        others = range(len(passages)) if len(words) >= SURE_PICK_CHARS else ()
+        order = [at for at in (named, *others) if 0 <= at < len(passages)]
+        found = next(((at, *place) for at in order if (place := _place(words, passages[at].text))), None)
+        if found is not None:
+            at, start, end = found
+            passage = passages[at]
             cut = units(passage.text, passage.blocks, passage.char_start) if passage.blocks else []
             slices.append((at, *(whole(cut, start, end) if cut else grow(passage.text, start, end))))
     return slices
+
+
+def _place(words: str, text: str) -> tuple[int, int] | None:
+    """The stretch of a text that has these words, with any white space between them."""
+    if not words:
+        return None
+    if (start := text.find(words)) >= 0:
+        return start, start + len(words)
+    found = re.search(r"\s+".join(map(re.escape, words.split())), text)
+    return found.span() if found else None
 
 
 def whole(cut: Sequence[Unit], start: int, end: int) -> tuple[int, int]:

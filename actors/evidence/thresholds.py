@@ -59,6 +59,8 @@ FILE_NAME_CHARS: Final = 6
 SHORT_SPAN_CHARS: Final = 80
 #: to about this many.
 FULL_SPAN_CHARS: Final = 120
+#: A pick with fewer characters counts only in the passage that it names.
+SURE_PICK_CHARS: Final = 20
 #: A list or table joins its introduction up to this length; its first item or row always does.
 LIST_SPAN_CHARS: Final = 800
 #: Longest stretch selected where no pick is usable.

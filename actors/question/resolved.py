@@ -6,11 +6,14 @@ from contextvars import ContextVar
 from typing import Final, NamedTuple
 
 from actors.question.profile import profile_of
-from bus.wire.messages import Question, QuestionAsked
+from bus.wire.messages import Constraints, Question, QuestionAsked
 from index.languages import LANGUAGES
 from index.languages.detection import detect
-from prompts.vocabulary import Voice
+from prompts.profiles import AgentName
+from prompts.vocabulary import STYLES, Style, Voice
 
+#: The engine that answers prompts by rules.
+RULES = "extractive"
 #: What a caller sends as a context when its own retrieval found nothing.
 NO_CONTEXT = "NO_CONTEXT_FOUND"
 
@@ -25,6 +28,7 @@ class Defaults(NamedTuple):
     voice: Voice = "strict"
     renumbered: bool = True
     masked: bool | None = None
+    has_model: bool = False
 
 
 _BUILT_IN: Final = Defaults()
@@ -54,7 +58,7 @@ def resolved(message: QuestionAsked) -> Question:
         asked=message.question,
         language=language if language in LANGUAGES else profile.default_language,
         profile=message.profile,
-        style=message.style or message.constraints.style,
+        style=message.style or style_in(message.constraints),
         release=message.release or profile.release,
         events=message.events,
         constraints=message.constraints,
@@ -64,7 +68,24 @@ def resolved(message: QuestionAsked) -> Question:
         masked=profile.mask_personal_data if defaults.masked is None else defaults.masked,
         renumbered=defaults.renumbered,
         voice=message.voice or profile.answers.voice or defaults.voice,
+        has_model=defaults.has_model,
     )
+
+
+def asks_model(question: Question, prompt: AgentName) -> bool:
+    """Whether a model answers that prompt: the profile names its engine, else the settings do."""
+    agent = profile_of(question.profile).agents.get(prompt)
+    return question.has_model if agent is None or not agent.model else agent.model.partition(":")[0] != RULES
+
+
+def style_in(constraints: Constraints) -> Style | None:
+    """The style that the constraints name; None where they name none or use other words."""
+    return next((style for style in STYLES if style == constraints.style), None)
+
+
+def wording(question: Question) -> str:
+    """The caller's own words for the form of the answer; empty for none."""
+    return "" if style_in(question.constraints) else question.constraints.style or ""
 
 
 def must_cite(question: Question) -> bool:

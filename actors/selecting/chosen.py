@@ -2,9 +2,10 @@
 
 from typing import Literal
 
+import msgspec
 from msgspec import UNSET
 
-from actors.choosing.choose import Choice
+from actors.choosing.choose import Choice, choice_in
 from actors.choosing.confidence import HIGH, shows
 from actors.choosing.forms import kind_of
 from actors.choosing.parts import choose_parts
@@ -66,19 +67,41 @@ def suggestions(passages: tuple[Passage, ...], choice: Choice) -> list[contracts
     ]
 
 
-def rested_on(
+def rested_on(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice) -> AnswerRequested:
+    """The request for an answer from what the rules chose."""
+    evidence = numbered(message, passages, choice, choice.slices())
+    return requested(message, with_leads(evidence, passages, choice), choice.probability)
+
+
+def picked(
     message: PassagesReady, passages: tuple[Passage, ...], choice: Choice, slices: list[spans.Slice]
 ) -> AnswerRequested:
-    evidence = numbered(passages, choice, slices)
-    if not choice.compares and kind_of(message.question.text) not in EXPLAINED:
-        at, start, _ = choice.leads[0]
-        evidence = spans.best_first(evidence, passages[at], start)
-    return requested(message, evidence, choice.probability)
+    """The request for an answer from what a model picked, with the probabilities of that, not of what the rules chose."""
+    evidence = numbered(message, passages, choice, slices)
+    of_all = choice_in(choice, evidence, passages)
+    if of_all is None:
+        return requested(message, evidence)
+    of_each = [choice_in(choice, [span], passages) for span in evidence]
+    evidence = tuple(
+        msgspec.structs.replace(span, probability=UNSET if own is None else own.probability)
+        for span, own in zip(evidence, of_each, strict=True)
+    )
+    return requested(message, with_leads(evidence, passages, of_all), of_all.probability)
 
 
-def numbered(passages: tuple[Passage, ...], choice: Choice, slices: list[spans.Slice]) -> tuple[Span, ...]:
-    """The numbered spans, each with the sentence of it that answers, where the rules chose it."""
+def numbered(
+    message: PassagesReady, passages: tuple[Passage, ...], choice: Choice, slices: list[spans.Slice]
+) -> tuple[Span, ...]:
+    """The numbered spans; the best one, which is in the first slice, is first unless its document's order matters."""
     evidence = spans.numbered(passages, slices)
+    if choice.compares or kind_of(message.question.text) in EXPLAINED:
+        return evidence
+    at, start, _ = slices[0]
+    return spans.best_first(evidence, passages[at], start)
+
+
+def with_leads(evidence: tuple[Span, ...], passages: tuple[Passage, ...], choice: Choice) -> tuple[Span, ...]:
+    """The spans, each with the sentence of it that answers."""
     for at, start, end in choice.leads:
         evidence = spans.with_lead(evidence, passages[at], start, end)
     return evidence

@@ -16,7 +16,7 @@ from bus.powers.asking import Answer
 from bus.powers.events import Emitter, EventStore, StageEvent
 from bus.powers.protocols import Powers
 from bus.powers.searching import Find, Finder
-from bus.wire.errors import Failure
+from bus.wire.errors import BadReply, Failure
 from bus.wire.messages import BY_TYPE, AnswerRequested, Message, question_about, stage_name
 from bus.wire.subjects import Key
 
@@ -42,7 +42,8 @@ async def execute(
     began: float | None = None,
     groups: Groups = None,
 ) -> tuple[Result, Stage]:
-    """The actor's result for a message, or for the lanes of a join; its fallback after all declared attempts have failed.
+    """The actor's result for a message, or for the lanes of a join; its fallback after all declared attempts have failed, or
+    after a BadReply, for which the engine has asked again.
 
     `key` is the key of the message that came last, `deadline` is in epoch seconds. From the second `attempt` on, an
     earlier one may have shown something. `began` is when work on the message began, on the monotonic clock. `groups`: those whose
@@ -68,7 +69,7 @@ async def execute(
             result = await actor.run(taken, Powers(ask, search, emit))
             break
         except Failure as failure:
-            if tried < retries and time.time() < deadline:
+            if tried < retries and not isinstance(failure, BadReply) and time.time() < deadline:
                 continue
             if actor.fallback is None:
                 raise

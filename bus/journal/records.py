@@ -63,6 +63,8 @@ class AskRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     took_s: float = 0.0
     cached: bool = False
     shortened: str = ""
+    cut: str = ""  # the paths of the reply that were cut to their limits
+    calls: int = 1  # of the model
     failure: str = ""
 
     @property

@@ -21,7 +21,7 @@ from bus.journal.records import AskRecord
 from bus.transport.connection import Inbox, status_of
 from bus.transport.envelope import read, set_aside
 from bus.transport.watched import Watch
-from bus.wire.errors import BadReply, Busy, Failure, NoReply, Poison, Unavailable
+from bus.wire.errors import BadReply, Busy, Failure, NoReply, OverQuota, Poison, Rejected, TooLong, Unavailable
 from bus.wire.subjects import ASK
 from prompts.vocabulary import Priority
 
@@ -31,7 +31,7 @@ log = logging.getLogger("groundwire.bus")
 SILENCE_S = 3.5
 ALIVE_S = 1.0
 
-FailureKind = Literal["no_reply", "bad_reply", "busy", "unavailable"]
+FailureKind = Literal["no_reply", "too_long", "rejected", "bad_reply", "busy", "over_quota", "unavailable"]
 
 
 class AskRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,8 +88,11 @@ _requests = msgspec.json.Decoder(AskRequest)
 #: How failures are named on the wire: the first class that matches.
 _FAILURES: dict[FailureKind, type[Failure]] = {
     "no_reply": NoReply,
+    "too_long": TooLong,
+    "rejected": Rejected,
     "bad_reply": BadReply,
     "busy": Busy,
+    "over_quota": OverQuota,
     "unavailable": Unavailable,
 }
 

@@ -20,6 +20,7 @@ from bus.wire.messages import (
     WithheldSentence,
 )
 from index.masking import mask
+from index.text.citations import strip_markers
 from prompts.vocabulary import Confidence, Cut, Outcome, Reason, Unrun
 
 
@@ -36,16 +37,25 @@ class StageTiming(msgspec.Struct, frozen=True, kw_only=True):
     tokens_out: int = 0
 
 
+class StructuredAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer of the style `structured`, without its markers. `citations`: the `source_id`s that it cites."""
+
+    summary: str
+    details: tuple[str, ...]
+    citations: tuple[str, ...]
+
+
 class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The state of a question. Times in seconds; `asked_at` and `finished_at` in epoch seconds.
 
     `first_shown_s`: from the question's arrival to the first token; None without a token. `withheld_share`: withheld
-    sentences over all sentences of the draft, 0..1. `tokens_in` and `tokens_out`: of all models together. `model` lists
+    sentences over all sentences of the draft, 0..1. `calls`, `tokens_in` and `tokens_out`: of all models together. `model` lists
     each model that took part as `engine:model`, separated by commas. `passages`: the closest ones, where nothing is claimed.
     `probability`: that the answer answers the question, as measured; None when it is not known. `unrun`: why nothing ran.
     `withdrawn`: text that the client saw before it was taken back. The citations belong to `withdrawn` if there is one, else to
     `answer`. `cut`: why the answer ends early: the request's `max_tokens` or `stop`.
     `conversation`: the first run of the conversation, which may be this run.
+    `structured`: the parts of an answer of that style; None for the other styles, and where nothing is answered.
     """
 
     run_id: str
@@ -60,6 +70,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     unrun: Unrun | None = None
     answer: str = ""
     withdrawn: str = ""
+    structured: StructuredAnswer | None = None
     cut: Cut | None = None
     confidence: Confidence | None = None
     probability: float | None = None
@@ -75,6 +86,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     rounds: int = 0
     model: str = ""
     prompt_versions: dict[str, str] = {}
+    calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     asked_at: float = 0.0
@@ -109,12 +121,14 @@ def record_of(story: RunStory) -> RunRecord | None:
         outcome=settled.outcome if ended else None,
         unrun=settled.unrun or None,
         withdrawn=settled.withdrawn or "",
+        structured=_structured(story.draft, settled),
         cut=settled.cut or None,
         withheld_share=_withheld_share(story.draft, settled),
         snapshot=settled.snapshot or _snapshot(story.messages),
         rounds=settled.rounds if ended else 0,
         model=", ".join(dict.fromkeys(_model(ask) for ask in story.asks if ask.model or ask.engine)),
         prompt_versions={ask.prompt: ask.version for ask in story.asks if ask.version},
+        calls=sum(ask.calls for ask in story.asks if not ask.cached),
         tokens_in=sum(ask.tokens_in for ask in story.asks),
         tokens_out=sum(ask.tokens_out for ask in story.asks),
         asked_at=asked_at,
@@ -140,6 +154,17 @@ def _timing(run: StageRun, asked_at: float) -> StageTiming:
 
 def _model(ask: AskRecord) -> str:
     return ":".join(dict.fromkeys(filter(None, (ask.engine, ask.model))))
+
+
+def _structured(draft: Draft | None, settled: Settled) -> StructuredAnswer | None:
+    if draft is None or draft.style != "structured" or settled.outcome != "answered":
+        return None
+    summary, *rest = (strip_markers(line).strip() for line in settled.answer.splitlines() if line.strip())
+    return StructuredAnswer(
+        summary=summary,
+        details=tuple(line.removeprefix("- ") for line in rest),
+        citations=tuple(dict.fromkeys(citation.source_id for citation in settled.citations)),
+    )
 
 
 def _withheld_share(draft: Draft | None, settled: Settled) -> float:

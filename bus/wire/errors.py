@@ -4,24 +4,51 @@ A failure's message is one line for a person: the fault, its place, and the like
 """
 
 import re
+from typing import ClassVar
+
+from prompts.vocabulary import Reason
 
 _FIELD = re.compile(r"([a-z_]+(?:\[\d+\]|\.\w+)*): ")
 
 
 class Failure(Exception):
-    """The work could not be done; the actor's fallback answers instead."""
+    """The work could not be done; the actor's fallback answers instead. `reason`: of a run that ends for it."""
+
+    reason: ClassVar[Reason] = "model_unavailable"
 
 
 class NoReply(Failure):
     """The model gave no reply before the deadline."""
 
+    reason: ClassVar[Reason] = "timeout"
+
 
 class BadReply(Failure):
-    """The model replied, but not in the prompt's output schema."""
+    """The model replied, but not in the prompt's output schema. The engine has asked again where that is useful."""
+
+    reason: ClassVar[Reason] = "model_malformed"
+
+
+class TooLong(BadReply):
+    """The prompt or the reply is longer than the model allows."""
+
+    reason: ClassVar[Reason] = "model_too_long"
+
+
+class Rejected(BadReply):
+    """The model's server rejects the request: its key, its model or its content."""
+
+    reason: ClassVar[Reason] = "model_rejected"
 
 
 class Unavailable(Failure):
     """The index or the engine is not ready yet; the message is redelivered after a delay."""
+
+
+class OverQuota(Unavailable):
+    """The model's server accepts no more requests or tokens for now."""
+
+    reason: ClassVar[Reason] = "model_over_quota"
 
 
 class Busy(Unavailable):

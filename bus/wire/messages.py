@@ -103,11 +103,13 @@ StopText = Annotated[str, Meta(min_length=1, max_length=200)]
 class Constraints(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`max_tokens`: how many token events a client gets at most. `stop`: texts that end the answer; it stops before the first.
 
+    `style`: the name of a style, or words on the form of the answer, which a model then follows.
+
     `response_schema`: the JSON Schema of an answer that is JSON; it is shown whole, in one piece, and only a model can write it.
     """
 
     max_tokens: Annotated[int, Meta(ge=1, le=4096)] | None = None
-    style: Style | None = None
+    style: Annotated[str, Meta(min_length=1, max_length=80)] | None = None
     must_cite: bool | None = None
     stop: Annotated[tuple[StopText, ...], Meta(min_length=1, max_length=4)] | msgspec.UnsetType = msgspec.UNSET
     response_schema: dict[str, AnyJson] | msgspec.UnsetType = msgspec.UNSET
@@ -151,6 +153,7 @@ class Question(Part, frozen=True, kw_only=True, omit_defaults=True):
     `numeric_promote`: numeric conflicts found by the verifier count as strong in every profile. `masked`: personal data is masked
     in all that leaves the run; its messages keep it as it is. `renumbered`: the markers that are shown run 1, 2, 3 in reading
     order; not so in runs of before this was done. `needs_model`: it asks for a new text, which no rules write.
+    `has_model`: a model answers what the stages ask, so rules only suggest.
     """
 
     text: str
@@ -169,6 +172,7 @@ class Question(Part, frozen=True, kw_only=True, omit_defaults=True):
     masked: bool = True
     renumbered: bool = False
     needs_model: bool = False
+    has_model: bool = False
 
 
 class SubQuery(Part, frozen=True, kw_only=True):
@@ -371,7 +375,7 @@ class Span(Part, frozen=True, kw_only=True):
 
     `block` is the kind of the block it begins in, `anchor` that block's own (a row's cell range), `headings` lead to it, and
     `intro` is what introduces it in the source and is not in it. `blocks` are those it holds. `lead` is the sentence of it that
-    answers, as offsets of the source.
+    answers, as offsets of the source. `probability`: that it answers by itself, of a span that a model picked, where known.
     """
 
     n: int
@@ -391,6 +395,7 @@ class Span(Part, frozen=True, kw_only=True):
     headings: tuple[str, ...] = ()
     blocks: tuple[Block, ...] = ()
     lead: tuple[int, int] | None = None
+    probability: float | msgspec.UnsetType = msgspec.UNSET
 
 
 class Conflict(Part, frozen=True, kw_only=True):

@@ -55,6 +55,14 @@ _DATES: Final = [
 _DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]\Z")
 
 
+def shortened(text: str, most: int, mark: str = "…") -> str:
+    """The text cut at a sentence end to at most `most` characters (0: no limit); a longer sentence is cut hard, with the mark."""
+    if not most or len(text) <= most:
+        return text
+    ends = [end for _, end in split(text) if end <= most]
+    return text[: ends[-1]] if ends else text[: most - len(mark)].rstrip() + mark
+
+
 def split(text: str) -> list[tuple[int, int]]:
     """The (start, end) of each sentence in order, white space trimmed; a line without a letter or digit does not count."""
     spans: list[tuple[int, int]] = []

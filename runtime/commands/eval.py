@@ -13,7 +13,6 @@ _PARTS = {
     "retrieval": ("eval_retrieval", "eval_retrieval_command"),
     "questions": ("eval_questions", "eval_questions_command"),
     "fit": ("eval_fit", "eval_fit_command"),
-    "answers": ("eval_answers", "eval_answers_command"),
     "gate": ("eval_gate", "eval_gate_command"),
     "rewriting": ("eval_rewriting", "eval_rewriting_command"),
 }

@@ -65,8 +65,8 @@ def eval_questions_command(
     """Measure whether what is shown is right.
 
     FILE is JSONL: {"id", "question", "language", "kind", "collection", "history": [{"q", "a"}], "answerable", "gold",
-    "gold_also"}. INDEX is the folder of one index, or holds one per collection. Each question goes through the whole
-    pipeline. Exits 1 when a question failed.
+    "gold_also", "contexts": ["…"]}. INDEX is the folder of one index, or holds one per collection. Each question goes
+    through the whole pipeline. Exits 1 when a question failed.
     """
     with one_line_errors():
         questions = checked(read(source, GoldQuestion), source)[:limit]
@@ -136,6 +136,8 @@ def request(asked: GoldQuestion, profile: str, voice: str | None) -> QuestionAsk
             {
                 "question": asked.question,
                 "conversation_history": turns,
+                "contexts": asked.contexts
+                and [{"content": text, "metadata": {"source_id": str(n)}} for n, text in enumerate(asked.contexts, 1)],
                 "profile": profile,
                 "voice": voice,
                 "deadline_s": DEADLINE_S,

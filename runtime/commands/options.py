@@ -140,11 +140,22 @@ def read_settings(
     _finish_restore(settings)
     if settings.profiles and not Path(settings.profiles).is_dir():
         raise click.UsageError(f"profiles: there is no folder {settings.profiles}")
+    _check_prompts(settings.profiles)
     if host is not None:
         settings = msgspec.structs.replace(settings, edge=msgspec.structs.replace(settings.edge, host=host))
     if port is not None:
         settings = msgspec.structs.replace(settings, edge=msgspec.structs.replace(settings.edge, port=port))
     return settings
+
+
+def _check_prompts(folder: str) -> None:
+    """Raises click.UsageError for an own prompt that cannot be used."""
+    own = sorted({path.parent for path in Path(folder).rglob("*.prompt")}) if folder else []
+    if own:
+        from prompts.library import problems_in
+
+        if problems := list(problems_in(own)):
+            raise click.UsageError("; ".join(problems[:3]))
 
 
 def _finish_restore(settings: Settings) -> None:
@@ -174,6 +185,12 @@ def over_bucket(settings: Settings, bucket: str | None) -> Settings:
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", bucket):
         raise click.UsageError(f"{bucket!r:.80} is no name of a bucket; take letters, digits, - and _")
     return msgspec.structs.replace(settings, index=msgspec.structs.replace(settings.index, bucket=bucket))
+
+
+def own_profiles() -> Path | None:
+    """The folder of the owner's profiles and prompts; None without one."""
+    folder = read_settings().profiles
+    return Path(folder) if folder else None
 
 
 def check_profile(name: str, settings: Settings) -> None:

@@ -11,14 +11,8 @@ from rich.table import Table
 
 from prompts.profiles import BUILT_IN, Profile, ProfileError, find, load, names, read
 from runtime.commands.consoles import plain_console
-from runtime.commands.options import read_settings
+from runtime.commands.options import own_profiles
 from runtime.terminal import one_line, say
-
-
-def own_profiles() -> Path | None:
-    folder = read_settings().profiles
-    return Path(folder) if folder else None
-
 
 FOLDER = click.option(
     "--folder",

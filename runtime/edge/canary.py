@@ -16,7 +16,7 @@ from bus.wire.errors import Failure
 log = logging.getLogger("groundwire.edge")
 
 #: A reply that did not come at all: the stage went on without it, as it would for a client, but the model is not there.
-_AWAY = ("NoReply", "Unavailable", "Busy")
+_AWAY = ("NoReply", "Unavailable", "Busy", "Rejected", "OverQuota")
 #: The pause, in seconds, before the next canary after a client cancelled one.
 AGAIN_S = 0.5
 

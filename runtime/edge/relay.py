@@ -38,6 +38,10 @@ _encode = msgspec.json.Encoder().encode
 FAILURES = {
     "timeout": 504,
     "model_unavailable": 503,
+    "model_too_long": 500,
+    "model_rejected": 500,
+    "model_over_quota": 503,
+    "model_malformed": 500,
     "internal": 500,
     "cancelled": 409,
     "overloaded": 429,

@@ -107,5 +107,6 @@ def _ask(ask: AskRecord, prompt: RenderedPrompt | None) -> TracedAsk:
         tokens_in=ask.tokens_in,
         tokens_out=ask.tokens_out,
         cached=ask.cached,
+        cut=ask.cut,
         failure=ask.failure,
     )

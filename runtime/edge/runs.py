@@ -13,7 +13,7 @@ from bus.wire.subjects import check_id
 from runtime.edge.door import CALLER
 from runtime.edge.idempotency import HEADER, IDEMPOTENCY_KEY, idempotency_key
 from runtime.edge.problems import RETRY_AFTER_S, Problem
-from runtime.edge.relay import whole
+from runtime.edge.relay import FAILURES, whole
 from runtime.edge.request_parsing import last_event_id, wants_json
 from runtime.edge.responses import json_response, run_headers
 from runtime.edge.routes import Reply, Route, parameter
@@ -94,7 +94,7 @@ def status_of(record: RunRecord) -> int:
         return 200
     if record.unrun is not None:
         return {"overloaded": 429, "invalid": 422}.get(record.unrun, 503)
-    return {"timeout": 504, "model_unavailable": 503}.get(record.reason or "", 500)
+    return FAILURES.get(record.reason or "", 500)
 
 
 @Route(

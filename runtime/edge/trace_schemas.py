@@ -43,7 +43,8 @@ class TracedMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 class TracedAsk(msgspec.Struct, frozen=True, kw_only=True):
     """One question to a model and its `reply`. `system` and `user`: what today's prompt file makes of the variables of then;
-    empty where it cannot be made again. `same_version`: the file is not known to have changed since.
+    empty where it cannot be made again. `cut`: the paths of the reply that were cut to their limits. `same_version`: the file
+    is not known to have changed since.
     """
 
     prompt: str
@@ -60,6 +61,7 @@ class TracedAsk(msgspec.Struct, frozen=True, kw_only=True):
     tokens_in: int = 0
     tokens_out: int = 0
     cached: bool = False
+    cut: str = ""
     failure: str = ""
 
 

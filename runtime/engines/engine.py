@@ -123,6 +123,8 @@ class Finished(msgspec.Struct, frozen=True, kw_only=True):
     decode_s: float = 0.0
     probability: float | None = None  # of a one-token verdict
     shortened: str = ""  # what was dropped from the prompt to fit the context; may be empty
+    cut: str = ""  # the paths of the reply that were cut to their limits; may be empty
+    calls: int = 1  # of the model
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,12 @@
 """Render a prompt's variables under a profile; one library per profile, since profiles override sampling and models."""
 
 import functools
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from actors.question.profile import profile_of
+from actors.question.profile import PROFILES, profile_of
 from prompts.contracts import PROMPTS, Prompt
 from prompts.files import is_remembered, source_of
 from runtime.engines.engine import Rendered
@@ -19,7 +20,7 @@ class Renderer:
 
     def __init__(self) -> None:
         self._libraries: dict[str, Library] = {}
-        self._remembered = functools.cache(lambda prompt: is_remembered(source_of(prompt)))
+        self._remembered = functools.cache(lambda prompt: is_remembered(source_of(prompt, own_folders())))
 
     def render(self, variables: Prompt[object], profile: str) -> Rendered:
         library = self._library(profile)
@@ -56,6 +57,13 @@ class Renderer:
 
         name = profile or "general"
         if name not in self._libraries:
-            agents = profile_of(name).agents
-            self._libraries[name] = Library({str(agent): override for agent, override in agents.items()})
+            read = profile_of(name)
+            agents = {str(agent): override for agent, override in read.agents.items()}
+            self._libraries[name] = Library(agents, own_folders(name), read.role)
         return self._libraries[name]
+
+
+def own_folders(profile: str = "") -> tuple[Path, ...]:
+    """The folders with the owner's prompts: that of the profile, which bears its name, and the folder of all profiles."""
+    folder = PROFILES.folder
+    return () if folder is None else (folder / profile, folder) if profile else (folder,)

@@ -38,7 +38,8 @@ async def fork(trace: Trace, graph: Graph, stage: str, run_id: str, live: Live, 
     kept, shown = taken_over(trace, graph, at, stage)
     access = access_in(trace.records)
     run = _ForkedRun(run_id, graph, live, access.groups if access else None)
-    with resolving_under(trace.defaults):
+    defaults = trace.defaults if live.has_model is None else trace.defaults._replace(has_model=live.has_model)
+    with resolving_under(defaults):
         run.take_over(trace, kept, shown, at, stage, profile)
         await run.go_on([record for record in run.records if at in run.takers(record)], only=at)
     return Trace(run_id, tuple(run.records), tuple(run.frames))
@@ -87,6 +88,14 @@ def under(message: Message, profile: str) -> Message:
     return msgspec.structs.replace(message, question=msgspec.structs.replace(anew, text=question.text))
 
 
+def answered_by(message: Message, has_model: bool) -> Message:
+    """The message as if a model answered the asks of its run, or rules."""
+    question = getattr(message, "question", None)
+    if not isinstance(question, Question):
+        return message
+    return msgspec.structs.replace(message, question=msgspec.structs.replace(question, has_model=has_model))
+
+
 @dataclass(slots=True)
 class _ForkedRun:
     """A run in progress without a bus: its records and frames so far."""
@@ -116,9 +125,12 @@ class _ForkedRun:
                 headers[CAUSE] = str(cause)
             if record.key.type == ASKED:
                 headers |= {FORKED_AT: stage, TAKEN_OVER: str(len(self.lines))}
-            data = record.data
-            if profile and (record.key.type == ASKED or at.takes is type(record.message)):
-                data = encode(under(record.message, profile), record.stage)
+            message = read = record.message
+            if profile and (record.key.type == ASKED or at.takes is type(read)):
+                message = under(message, profile)
+            if at.takes is type(read) and self.live.has_model is not None:
+                message = answered_by(message, self.live.has_model)
+            data = record.data if message is read else encode(message, record.stage)
             key = Key(record.key.type, self.run_id, record.key.lane)
             self.records.append(Record(key, n, record.time, data, headers))
 

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 import msgspec
 
 from bus.journal.records import AskRecord, SearchRecord, Stage
-from bus.powers.asker import digest
 from bus.powers.asking import AskRequest
 from bus.powers.searching import SearchReply, SearchRequest, answers, record_of, reply_of
 from bus.wire.errors import Unavailable
 from runtime.processes.inference import Inference
-from runtime.replay.recorded_powers import words
+from runtime.replay.recorded_powers import digests, words
 from runtime.replay.trace import Trace
 
 type FindLive = Callable[[SearchRequest], Awaitable[SearchReply]]
@@ -20,17 +19,22 @@ type FindLive = Callable[[SearchRequest], Awaitable[SearchReply]]
 
 @dataclass(slots=True)
 class Live:
-    """What live powers use. `replies` and `hits` come from a trace and take precedence over engine and index."""
+    """What live powers use. `replies` and `hits` come from a trace and take precedence over engine and index.
+
+    `has_model`: whether the engine has a model; None leaves it as recorded.
+    """
 
     inference: Inference
     find: FindLive | None = None
+    has_model: bool | None = None
     replies: dict[tuple[str, str], AskRecord] = field(default_factory=dict)
     hits: list[SearchRecord] = field(default_factory=list)
     deadline_s: float = 120.0
 
     async def answer(self, request: AskRequest) -> AsyncIterator[str | AskRecord]:
         """The recorded reply, or else the engine's. Raises Failure."""
-        kept = self.replies.get((request.prompt, digest(bytes(request.variables))))
+        keys = digests(request.prompt, bytes(request.variables))
+        kept = next((self.replies[request.prompt, key] for key in keys if (request.prompt, key) in self.replies), None)
         if kept is None:
             async for part in self.inference.answer(request):
                 yield part

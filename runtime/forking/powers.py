@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 
 import msgspec
 
+from actors.question.resolved import RULES
 from bus.powers.searching import SearchReply, SearchRequest
 from bus.wire.errors import Unavailable
 from runtime.engines.routing import make_engine
@@ -26,7 +27,8 @@ async def live_for(settings: Settings, engine: str) -> AsyncIterator[Live]:
     await made.start()
     index = _Index(settings.index) if settings.index.place else None
     try:
-        yield Live(Inference(made, chosen), index.find if index else None)
+        has_model = None if engine == "recorded" else name != RULES
+        yield Live(Inference(made, chosen), index.find if index else None, has_model)
     finally:
         await made.close()
         if index is not None:

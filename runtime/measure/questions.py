@@ -32,7 +32,10 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GoldQuestion(msgspec.Struct, frozen=True, kw_only=True):
-    """A line of the set. `gold` are alternatives; one of `gold_also`, if any, must stand in the same row."""
+    """A line of the set. `gold` are alternatives; one of `gold_also`, if any, must be in the same row.
+
+    `contexts`: passages that are given with the question, in place of a search.
+    """
 
     id: str
     question: str
@@ -40,6 +43,7 @@ class GoldQuestion(msgspec.Struct, frozen=True, kw_only=True):
     kind: str = ""
     collection: str = ""
     history: tuple[Exchange, ...] = ()
+    contexts: tuple[str, ...] | None = None
     answerable: bool = True
     gold: tuple[str, ...] = ()
     gold_also: tuple[str, ...] = ()

@@ -51,7 +51,8 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "") -> N
         detect("The first call loads the words of both.")
         for language in LANGUAGES:
             named(LANGUAGES, language)
-    with resolving_under(Defaults(settings.verifier.numeric_promote, settings.answers.voice)):
+    has_model = not settings.without_model
+    with resolving_under(Defaults(settings.verifier.numeric_promote, settings.answers.voice, has_model=has_model)):
         first = await connect(settings.bus, name="groundwire-declare", user=ACTORS.name)
         await declare_streams(first.jetstream(timeout=2.0), settings.bus)
         await first.close()

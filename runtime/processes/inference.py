@@ -150,6 +150,8 @@ def record_of(prompt: str, rendered: Rendered | None, finished: Finished, *, see
         prefill_s=round(finished.prefill_s, 6),
         decode_s=round(finished.decode_s, 6),
         shortened=finished.shortened,
+        cut=finished.cut,
+        calls=finished.calls,
     )
 
 

@@ -14,11 +14,10 @@ import msgspec
 from actors.question.resolved import resolving_under
 from bus.delivery.execution import Services, execute
 from bus.journal.records import AskRecord, Stage
-from bus.powers.asker import digest
 from bus.powers.asking import AskRequest
 from prompts.contracts import PROMPTS
 from prompts.library import Library, RenderedPrompt
-from runtime.replay.recorded_powers import EventMemory, Replies
+from runtime.replay.recorded_powers import EventMemory, Replies, digests
 from runtime.replay.steps import Step
 from runtime.replay.trace import Trace
 
@@ -54,8 +53,9 @@ async def prompts_asked(trace: Trace, step: Step) -> dict[tuple[str, str], Rende
         messages = tuple(record.message for record in step.given)
         taken = messages if step.actor.joins else messages[0]
         await execute(step.actor, taken, step.source.key, services, deadline=math.inf, attempt=1, retries=0)
-    found = {}
+    found: dict[tuple[str, str], RenderedPrompt] = {}
     for request in heard.requests:
         variables = msgspec.json.decode(request.variables, type=_VARIABLES[request.prompt])
-        found[request.prompt, digest(bytes(request.variables))] = _library().render(variables)
+        rendered = _library().render(variables)
+        found |= {(request.prompt, key): rendered for key in digests(request.prompt, bytes(request.variables))}
     return found

@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 
+import msgspec
+
 from bus.journal.journal import EventFrame
 from bus.journal.records import AskRecord, SearchRecord, Stage
 from bus.powers.asker import digest
@@ -15,11 +17,12 @@ from bus.powers.searching import SearchReply, SearchRequest, answers, reply_of
 from bus.wire import errors
 from bus.wire.errors import Failure, Unavailable
 from index.filters import words_of
+from prompts.contracts import PROMPTS
 from runtime.replay.trace import Shown, own
 
 _WORDS = re.compile(r"\s*\S+|\s+$")
 _FAILURES: dict[str, type[Failure]] = {
-    cls.__name__: cls for cls in (errors.Failure, errors.NoReply, errors.BadReply, errors.Unavailable)
+    name: cls for name, cls in vars(errors).items() if isinstance(cls, type) and issubclass(cls, Failure)
 }
 
 
@@ -29,6 +32,22 @@ class Astray(Exception):
     def __init__(self, path: str, recorded: str, now: str) -> None:
         super().__init__(f"{path}: recorded {recorded}, now {now}")
         self.path, self.recorded, self.now = path, recorded, now
+
+
+def digests(prompt: str, variables: bytes) -> tuple[str, ...]:
+    """The digests that identify these variables in a record: today's, and that of runs from before the optional fields."""
+    later = _LATER.get(prompt, frozenset())
+    fields = msgspec.json.decode(variables, type=dict[str, msgspec.Raw]) if later else {}
+    if later.isdisjoint(fields):
+        return (digest(variables),)
+    earlier = {name: value for name, value in fields.items() if name not in later}
+    return digest(variables), digest(msgspec.json.encode(earlier))
+
+
+_LATER = {
+    prompt.name: frozenset(field.name for field in msgspec.structs.fields(prompt) if field.default is msgspec.UNSET)
+    for prompt in PROMPTS
+}
 
 
 class Replies:
@@ -59,17 +78,17 @@ class Replies:
 
     def _ask(self, name: str, variables: bytes) -> AskRecord:
         """The recorded reply. Raises the recorded Failure, or Astray when there is neither."""
-        key = digest(variables)
+        keys = digests(name, variables)
         self._asked += 1
         for record in self._asks:
-            if (record.prompt, record.variables) == (name, key):
+            if record.prompt == name and record.variables in keys:
                 self._asks.remove(record)
                 if record.failure:
                     raise self._failure(record.failure)
                 return record
         if self._failed is not None and any(r.prompt == name and not r.variables for r in self._asks):
             raise self._failed  # it was waiting for its reply when another ask failed
-        now = f"{name} {key} {variables[:60].decode(errors='replace')}"
+        now = f"{name} {keys[0]} {variables[:60].decode(errors='replace')}"
         same = next((r for r in self._asks if r.prompt == name), next(iter(self._asks), None))
         raise Astray(f"asks[{self._asked - 1}]", f"{same.prompt} {same.variables}" if same else "nothing", now)
 

@@ -79,7 +79,9 @@ class Trace:
         question = next((q for record in self.records if (q := _question_in(record)) is not None), None)
         if question is None:
             return Defaults()
-        return Defaults(question.numeric_promote, question.voice, question.renumbered, question.masked)
+        return Defaults(
+            question.numeric_promote, question.voice, question.renumbered, question.masked, question.has_model
+        )
 
     @property
     def lines(self) -> list[bytes]:

@@ -171,7 +171,6 @@ async def test_rejected_passages_are_shown_but_never_evidence() -> None:
     enough = contracts.Sufficiency(
         is_sufficient=True,
         confidence="high",
-        covered_aspects=(),
         missing_critical_aspects=(),
         reasoning="",
         additional_sub_queries=(),

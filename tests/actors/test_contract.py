@@ -11,7 +11,7 @@ from actors.pipeline import ACTORS, STAGES
 from bus.delivery.actor import Actor
 from bus.journal.records import decode, encode
 from bus.powers.protocols import Ask, Powers, Search
-from bus.wire.errors import BadReply, Failure, NoReply, Unavailable
+from bus.wire.errors import BadReply, Failure, NoReply, OverQuota, Unavailable
 from bus.wire.messages import (
     AnswerRequested,
     AnswerSettled,
@@ -26,7 +26,7 @@ from prompts.contracts import PROMPTS
 from tests.actors.scripted_powers import Failing, Hanging, Hits, Screen, ScriptedAsk
 from tests.message_samples import SAMPLES, passage
 
-FAILURES = [NoReply("silent"), BadReply("no JSON"), Unavailable("not there")]
+FAILURES = [NoReply("silent"), BadReply("no JSON"), OverQuota("no tokens left"), Unavailable("not there")]
 FAILING = [a for a in ACTORS if {"ask", "search"} & set(a.powers)]
 
 
@@ -108,7 +108,7 @@ def test_without_a_model_there_is_no_answer(actor: Actor, failure: Failure) -> N
     assert actor.fallback is not None
     settled = cast(AnswerSettled, actor.fallback(given(actor), failure)).settled
     assert settled.outcome == "failed"
-    assert settled.reason == ("timeout" if isinstance(failure, NoReply) else "model_unavailable")
+    assert settled.reason == failure.reason
     assert settled.answer == ""
 
 

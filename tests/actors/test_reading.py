@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.answering.drafting import probability_shown
 from actors.evidence.analyses import verbatim
 from actors.evidence.contexts import given as given_contexts
 from actors.evidence.lanes import merge
@@ -16,6 +17,7 @@ from actors.question.profile import PROFILES, profile_of
 from actors.retrieve import retrieve
 from actors.select_evidence import select_evidence
 from bus.powers.events import Sources
+from bus.wire.errors import BadReply, Unavailable
 from bus.wire.messages import (
     AnswerRequested,
     AnswerSettled,
@@ -27,6 +29,7 @@ from bus.wire.messages import (
     PassagesReady,
     PassagesRetrieved,
     QueryDecomposed,
+    Sentence,
     SubQuery,
     SubQueryPlanned,
 )
@@ -75,6 +78,13 @@ def test_only_verbatim_excerpts_stay_and_others_are_counted(
     assert (len(analysis.relevant_extracts), analysis.dropped) == (kept, len(extracts) - kept)
     assert (analysis.sub_query_id, analysis.sub_query_statement) == (LANES[0].id, LANES[0].statement)
     assert [p.source_id for p in keep(RETRIEVED.passages, analysis.relevant_extracts)] == passages
+
+
+async def test_inexact_excerpt_keeps_its_source() -> None:
+    reply = relevance(("opening.md", "Opens at nine, more or less."))
+    judged = await judge_relevance.handle(RETRIEVED, ScriptedAsk({"judge_relevance": reply}))
+    assert [p.source_id for p in judged.passages] == ["opening.md"]
+    assert (judged.analysis.relevant_extracts, judged.analysis.dropped) == ((), 1)
 
 
 async def test_empty_lane_needs_no_model() -> None:
@@ -138,7 +148,6 @@ def sufficiency(enough: bool, added: int) -> contracts.Sufficiency:
     return contracts.Sufficiency(
         is_sufficient=enough,
         confidence="high",
-        covered_aspects=(),
         missing_critical_aspects=("who pays",),
         reasoning="",
         additional_sub_queries=tuple(
@@ -287,12 +296,52 @@ async def test_unanswerable_question_ends_with_its_reason(
     assert ("who pays" in settled.settled.answer) == (reason == "insufficient")
 
 
-async def test_invented_pick_gives_the_window() -> None:
-    asked = await select_evidence.handle(found(passage()), picks("Refunds are paid within 30 days"))
+async def test_invented_pick_leaves_it_to_rules() -> None:
+    message = found(passage(), question=question(has_model=True))
+    with pytest.raises(BadReply, match="letter by letter") as raised:
+        await select_evidence.handle(message, picks("Refunds are paid within 30 days"))
+    assert select_evidence.fallback is not None
+    asked = select_evidence.fallback(message, raised.value)
     assert isinstance(asked, AnswerRequested)
-    (span,) = asked.evidence
-    assert span.text in REFUNDS
-    assert REFUNDS[span.source_start - 100 : span.source_end - 100] == span.text
+    assert asked.evidence[0].text in REFUNDS
+
+
+FIRST = "Refunds are paid within 14 days of the return, counted from the day on which it has reached our shop."
+SECOND = "The shipping fee of 3,000 won is kept in every case, also where a parcel never reached its recipient."
+
+
+async def test_model_is_asked_where_rules_doubt() -> None:
+    doubtful = found(passage(text="Tulips bloom for days.", title="Garden"), question=FAR)
+    model = msgspec.structs.replace(doubtful, question=msgspec.structs.replace(FAR, has_model=True))
+    ask = picks("Tulips bloom for days.")
+    assert isinstance(await select_evidence.handle(doubtful, ask), AnswerSettled)
+    assert not ask.asked
+    requested = await select_evidence.handle(model, ask)
+    assert isinstance(requested, AnswerRequested)
+    assert requested.probability is not None
+    assert requested.probability < 0.5
+    assert select_evidence.fallback is not None
+    ended = select_evidence.fallback(model, Unavailable("no model"))
+    assert isinstance(ended, AnswerSettled)
+    assert ended.settled.outcome == "closest"
+
+
+async def test_probability_is_of_the_picked_spans() -> None:
+    text = f"{FIRST}\n\n{SECOND}"
+    asked = question(text="Within how many days of the return are refunds paid?", has_model=True)
+    message = found(passage(text=text), question=asked)
+    rules, other, both = [
+        await select_evidence.handle(message, ask) for ask in (ScriptedAsk(), picks(SECOND), picks(SECOND, FIRST))
+    ]
+    assert isinstance(rules, AnswerRequested)
+    assert isinstance(other, AnswerRequested)
+    assert isinstance(both, AnswerRequested)
+    assert (other.probability or 1.0) < 0.5 < (rules.probability or 0.0)
+    assert [span.text for span in other.evidence] == [SECOND]
+    citing_second = (Sentence(text="Fees are kept [1]."),)
+    assert both.evidence[0].text == SECOND
+    assert probability_shown(both, citing_second) == both.evidence[0].probability == other.probability
+    assert probability_shown(rules, ()) == rules.probability
 
 
 @pytest.mark.parametrize(

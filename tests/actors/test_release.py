@@ -51,9 +51,11 @@ async def show(
     profile: str = "general",
     language: str = "en",
     first: Span | None = None,
+    has_model: bool = False,
 ) -> tuple[CheckedStream, Screen]:
     screen = Screen(before=before)
     asked = request(release, profile, language)
+    asked = msgspec.structs.replace(asked, question=msgspec.structs.replace(asked.question, has_model=has_model))
     if first is not None:
         asked = msgspec.structs.replace(asked, evidence=(first, FEE))
     shower = CheckedStream(asked, ask or ScriptedAsk(), screen, cites=cites)
@@ -170,7 +172,6 @@ def verdict(kind: str) -> contracts.Verdict:
                 explanation="not so",
             ),
         ),
-        verdict="major_issues",
     )
 
 
@@ -185,7 +186,7 @@ def verdict(kind: str) -> contracts.Verdict:
     ],
 )
 async def test_only_a_direct_negation_withholds(kind: str, shown: str) -> None:
-    clean = contracts.Verdict(contradictions=(), verdict="clean")
+    clean = contracts.Verdict(contradictions=())
     ask = ScriptedAsk({"verify_answer": lambda asked: verdict(kind) if asked.answer == GOOD else clean})
     shower, screen = await show(GOOD + FEES, ask=ask)
     assert screen.text_shown == shown
@@ -196,6 +197,44 @@ async def test_only_a_direct_negation_withholds(kind: str, shown: str) -> None:
 async def test_a_verifier_that_fails_withholds_nothing(failure: Failure) -> None:
     _, screen = await show(GOOD, ask=Failing(failure))
     assert screen.text_shown == GOOD
+
+
+REPORT = (
+    "## Summary\nRefunds take at most 14 days after the return [1]. The shipping fee of 3,000 won is not paid back [2].\n"
+    "## Conclusion\nThe 14 days begin with the return [1]. The fee of 3,000 won is for shipping and not refunded [2].\n"
+    "## Arguments\n1. Refunds are paid 14 days after the return at the latest [1].\n"
+    "   > “Refunds are paid within 14 days of the return.” [1] Refunds\n"
+    "2. The shipping fee is not refunded at all [2].\n   > “The shipping fee of 3,000 won is not refunded.” [2] Fees\n"
+    "3. Within 14 days of the return the refunds are paid [1].\n   > “Refunds are paid within 14 days” [1] Refunds\n"
+    "Source: Refunds"
+)
+
+
+@pytest.mark.parametrize("named", ["number", "words", "nothing"])
+async def test_report_is_verified_in_three_calls(named: str) -> None:
+    """The verdicts are those of one call a sentence."""
+    bad = "The 14 days begin with the return"
+
+    def verify(asked: contracts.VerifyAnswer) -> contracts.Verdict:
+        if bad not in asked.answer:
+            return contracts.Verdict(contradictions=())
+        (found,) = verdict("direct_negation").contradictions
+        line = next(n for n, one in enumerate(asked.answer.split("\n("), 1) if bad in one)
+        claim = bad if named == "words" else "of other words"
+        found = msgspec.structs.replace(found, sentence=line if named == "number" else 0, claim=claim)
+        return contracts.Verdict(contradictions=(found,))
+
+    calls, withheld = {}, {}
+    for has_model in (False, True):
+        ask = ScriptedAsk({"verify_answer": verify})
+        shower, screen = await show(REPORT, ask=ask, has_model=has_model)
+        calls[has_model] = sum(isinstance(asked, contracts.VerifyAnswer) for asked in ask.asked)
+        withheld[has_model] = [sentence.text for sentence in shower.sentences if sentence.withheld]
+        assert [c.type for c in shower.check.contradictions] == ["direct_negation"]
+        assert screen.text_shown.startswith("## Summary\nRefunds take")
+    assert calls[True] <= 3 < calls[False]
+    assert withheld[False]
+    assert withheld[True] == (withheld[False] if named != "nothing" else [])
 
 
 async def test_headings_and_rules_are_not_verified() -> None:

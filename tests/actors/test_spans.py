@@ -90,6 +90,8 @@ def test_the_window_is_one_verbatim_slice(found: list[Passage], query: str) -> N
         (PickedSpan(passage=0, text="Refunds"), 0),
         (PickedSpan(passage=2, text="Refunds"), 0),
         (PickedSpan(passage=-1, text="Refunds"), 0),
+        (PickedSpan(passage=2, text="Refunds are paid within 14 days"), 1),
+        (PickedSpan(passage=1, text="Refunds are\npaid  within 14 days"), 1),
     ],
 )
 def test_only_verbatim_text_is_picked(pick: PickedSpan, spans: int) -> None:

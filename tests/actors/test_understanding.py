@@ -12,7 +12,8 @@ from actors.decompose_query import decompose_query
 from actors.evidence.lanes import usable_lanes
 from actors.open_lanes import open_lanes
 from actors.question.profile import PROFILES, profile_of
-from actors.question.resolved import NO_CONTEXT, Defaults, resolved, resolving_under
+from actors.question.resolved import NO_CONTEXT, Defaults, resolved, resolving_under, wording
+from actors.retrieve import retrieve
 from actors.rewrite_query import rewrite_query
 from bus.wire.errors import Poison
 from bus.wire.messages import (
@@ -31,7 +32,7 @@ from bus.wire.messages import (
 from prompts import contracts, notices
 from prompts.profiles import Answers
 from prompts.vocabulary import Voice
-from tests.actors.scripted_powers import ScriptedAsk
+from tests.actors.scripted_powers import Hits, Screen, ScriptedAsk
 from tests.message_samples import question
 
 ASKED = {
@@ -74,6 +75,7 @@ def test_language_may_be_given_or_default(asked: dict[str, Any], language: str) 
         ({"style": "report"}, "report", "sentence"),
         ({"constraints": Constraints(style="hint")}, "hint", "sentence"),
         ({"style": "report", "constraints": Constraints(style="hint")}, "report", "sentence"),
+        ({"constraints": Constraints(style="as a table")}, None, "sentence"),
         ({"profile": "library"}, None, "draft"),
         ({"profile": "library", "release": "token"}, None, "token"),
     ],
@@ -81,6 +83,7 @@ def test_language_may_be_given_or_default(asked: dict[str, Any], language: str) 
 def test_request_overrides_the_profile(asked: dict[str, Any], style: str | None, release: str) -> None:
     found = resolved(QuestionAsked(question=ASKED["en"], **asked))
     assert (found.style, found.release) == (style, release)
+    assert wording(found) == ("as a table" if asked.get("constraints") == Constraints(style="as a table") else "")
 
 
 @pytest.mark.parametrize(
@@ -245,3 +248,33 @@ async def test_a_second_round_plans_over_both() -> None:
     assert isinstance(opened, tuple)
     assert [(each.sub_query.id, each.round, each.judged) for each in opened] == [("sq_add_1", 2, True)]
     assert opened[0].plan == first + second
+
+
+@pytest.mark.parametrize(
+    ("reply", "has_model", "shown"),
+    [
+        ("I only know about refunds. Ask me about those.", True, True),
+        ("I only know about refunds. Ask me about those.", False, False),
+        ("Team A won with 3 goals.", True, False),
+        ("Je ne connais que les remboursements, posez une question.", True, False),
+    ],
+)
+async def test_suggested_reply_is_shown(reply: str, has_model: bool, shown: bool) -> None:
+    ask = ScriptedAsk({"classify_intent": msgspec.structs.replace(intent("out_of_scope"), suggested_response=reply)})
+    with resolving_under(Defaults(has_model=has_model)):
+        settled = await classify_intent.handle(QuestionAsked(question="Who won the match yesterday?"), ask)
+    assert isinstance(settled, AnswerSettled)
+    fixed = notices.declined_text("out_of_scope", "en")
+    assert settled.settled.answer == (reply if shown else fixed)
+
+
+@pytest.mark.parametrize("has_model", [False, True])
+async def test_suggested_words_are_searched_for(has_model: bool) -> None:
+    ask = ScriptedAsk({"classify_query": contracts.QueryClass(
+        query_type="simple", confidence="high", reasoning="", suggested_search_term="refund deadline")})  # fmt: skip
+    planned = await classify_query.handle(QuestionReady(question=question(has_model=has_model)), ask)
+    assert isinstance(planned, SubQueryPlanned)
+    hits = Hits()
+    await retrieve.handle(planned, hits, Screen())
+    assert hits.asked[0].query == planned.question.text
+    assert hits.asked[0].topic == ("refund deadline" if has_model else "")

@@ -100,7 +100,7 @@ def failing(failure: Failure, *, times: int, retries: int = 1) -> tuple[Actor, l
     ("failure", "times", "retries", "calls", "fell"),
     [
         (NoReply("silent"), 1, 1, 2, False),
-        (BadReply("no JSON"), 9, 1, 2, True),
+        (BadReply("no JSON"), 9, 1, 1, True),
         (Unavailable("no model"), 9, 0, 1, True),
         (Failure("bad"), 9, 2, 3, True),
     ],

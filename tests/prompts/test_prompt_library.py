@@ -123,7 +123,8 @@ async def test_plain_dotprompt_reader_agrees(sample: Prompt[Any], library: Libra
     reply: Any = await Dotprompt(partials=partials).render(source, DataArgument[Any](input=data))
     texts = {message.role.value: "".join(part.text for part in message.content).strip() for message in reply.messages}
     ours = library.render(sample)
-    assert texts == {"system": ours.system, "user": ours.user}
+    written, *_ = ours.system.split("\nLongest texts and lists of the reply: ")
+    assert texts == {"system": written, "user": ours.user}
 
 
 def test_override_changes_only_its_fields() -> None:
@@ -146,11 +147,9 @@ def test_max_tokens_follow_request_and_text(library: Library) -> None:
 
 
 def test_version_changes_with_included_files(tmp_path: Path) -> None:
-    for path in FOLDER.glob("*.prompt"):
-        (tmp_path / path.name).write_text(path.read_text("utf-8"), encoding="utf-8")
-    before = Library(folder=tmp_path)
+    before = Library(folders=(tmp_path,))
     (tmp_path / "_cite.prompt").write_text("Cite nothing.", encoding="utf-8")
-    after = Library(folder=tmp_path)
+    after = Library(folders=(tmp_path,))
     changed = {name for name in SAMPLING if before.version(name) != after.version(name)}
     assert changed == {"answer_simple", "answer_report", "answer_synthesis", "answer_structured", "answer_hint"}
 

@@ -148,7 +148,7 @@ def noted(tmp_path: Path) -> Library:
         (tmp_path / path.name).write_text(path.read_text("utf-8"), encoding="utf-8")
     with (tmp_path / "classify_query.prompt").open("a", encoding="utf-8") as file:
         file.write(TEMPLATE)
-    return Library(folder=tmp_path)
+    return Library(folders=(tmp_path,))
 
 
 def test_new_field_keeps_line_breaks_if_declared(noted: Library) -> None:

@@ -9,6 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from index.build.ingest import bring_in
+from runtime import demo
+from runtime.commands.demo import questions
 from runtime.commands.eval_questions import ask_all, eval_questions_command, request
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.measure.question_figures import counts, figures, wilson
@@ -185,6 +187,7 @@ async def test_questions_use_the_pipeline_with_history(tmp_path: Path) -> None:
         asked(1, question="How many days until refunds are paid?"),
         asked(2, question="Who painted the Mona Lisa?", answerable=False, gold=()),
         asked(3, question="And on Saturdays?", gold=("at ten",), history=(weekdays,)),
+        asked(4, question="How many days until refunds are paid?", gold=("30",), contexts=("Refunds take 30 days.",)),
     ]
     done: list[int] = []
     async with whole(tmp_path, ExtractiveEngine()) as run:
@@ -192,11 +195,11 @@ async def test_questions_use_the_pipeline_with_history(tmp_path: Path) -> None:
         items = await ask_all(run.runs, questions, requests, 4, done.append)
         late = msgspec.structs.replace(requests["1"], deadline_s=0.001)
         failed = await ask_all(run.runs, questions[:1], {"1": late}, 1, done.append)
-    assert [item.asked.id for item in items] == ["1", "2", "3"]
-    assert [item.grade for item in items if item.asked.answerable] == ["right", "right"]
+    assert [item.asked.id for item in items] == ["1", "2", "3", "4"]
+    assert [item.grade for item in items if item.asked.answerable] == ["right", "right", "right"]
     assert items[0].seen.first_shown_s is not None
     assert requests["3"].conversation_history[0].role == "user"
-    assert done == [1, 2, 3, 1]
+    assert done == [1, 2, 3, 4, 1]
     assert (failed[0].grade, failed[0].seen.reason) == ("failed", "timeout")
 
 
@@ -207,6 +210,42 @@ def write(path: Path, lines: list[dict[str, object]]) -> Path:
 
 def run_command(*arguments: object) -> Result:
     return CliRunner().invoke(eval_questions_command, [str(argument) for argument in arguments])
+
+
+#: language, a near miss of the demo documents, a question that they answer, words of that answer
+NEAR = [
+    (
+        "en",
+        "When does the cafeteria close on Fridays?",
+        "How often must a student meet the personal tutor?",
+        "twice a semester",
+    ),
+    ("ko", "매장 영업시간은 몇 시까지인가요?", "얼마 이상 주문하면 배송비가 무료인가요?", "50,000원 이상"),
+    ("zh", "近视手术后多久可以开车？", "阿托品药瓶开封后可以使用多少天？", "28天"),
+    ("fr", "À quelle heure ferme la piscine ?", "Combien de semaines dure le stage de fin d'études ?", "10 semaines"),
+    ("ar", "ما اسم مدير المعهد؟", "ما هي درجة النجاح في كل مادة؟", "50 من 100"),
+]
+
+
+def test_demo_answers_its_questions_and_no_near_misses(tmp_path: Path) -> None:
+    bring_in(tmp_path / "index", [str(Path(demo.__file__).parent / "documents")], only=True)
+    lines: list[dict[str, object]] = []
+    for language, near, neighbour, words in NEAR:
+        lines.append({"id": f"near {language}", "question": near, "language": language, "answerable": False})
+        lines.append({"id": f"next {language}", "question": neighbour, "language": language, "gold": [words]})
+    lines += [
+        {"id": each.id, "question": each.text, "language": each.language, "gold": ["not graded"]}
+        for each in questions()
+        if each.kind != "unanswerable"
+    ]
+    out = tmp_path / "out.json"
+    file = write(tmp_path / "questions.jsonl", lines)
+    result = run_command("--file", file, "--index", tmp_path / "index", "--json", out)
+    assert result.exit_code == 0, result.output
+    grades = {item["asked"]["id"]: item["grade"] for item in json.loads(out.read_text())["items"]}
+    assert {grades.pop(f"near {language}") for language, *_ in NEAR} <= {"closest", "refused"}
+    assert {grades.pop(f"next {language}") for language, *_ in NEAR} == {"right"}
+    assert [name for name, grade in grades.items() if grade not in ("right", "beside")] == []
 
 
 def test_eval_questions_over_several_indexes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from actors.answering.sentence_check import cited_in
 from bus.runs.run_record import RunRecord
 from bus.wire.messages import Context, ContextMetadata, QuestionAsked
 from index.text.citations import markers
@@ -71,7 +72,7 @@ class Engine(ScriptedEngine):
         text = "".join(self.said(evidence_of(v)))
         if isinstance(v, contracts.AnswerSynthesis):
             whole_reply: object = contracts.Synthesis(
-                answer=text, used_citations=(), confidence="high", refused=False, refuse_reason=""
+                answer=text, used_citations=tuple(cited_in(text)), confidence="high", refused=False, refuse_reason=""
             )
         elif isinstance(v, contracts.AnswerStructured | contracts.AnswerHint):
             first, *rest = text.strip().splitlines()

@@ -107,9 +107,17 @@ async def test_myopia_writes_a_report_with_advice(running: Stack) -> None:
 
 
 async def test_support_answers_with_summary_details_and_citations(running: Stack) -> None:
-    told = await running.ask(question("support", *ASKED["support"]))
+    asked = question("support", *ASKED["support"])
+    told = await running.ask(msgspec.structs.replace(asked, constraints=Constraints(style="간단 요약")))
     assert told.shown.splitlines()[0].count("[") >= 1
     assert all(line.startswith("- ") for line in told.shown.splitlines()[1:])
+    structured = told.record.structured
+    assert structured is not None
+    assert (structured.summary in told.shown.replace(" [1]", ""), len(structured.details)) == (
+        True,
+        len(told.shown.splitlines()) - 1,
+    )
+    assert structured.citations == tuple(each.source_id for each in told.record.references)
 
 
 @pytest.mark.parametrize("style", [None, "simple", "structured"])

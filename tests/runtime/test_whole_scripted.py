@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from bus.wire.errors import BadReply, NoReply, Unavailable
+from bus.wire.errors import BadReply, NoReply, OverQuota, Rejected, TooLong, Unavailable
 from bus.wire.messages import Context, ContextMetadata, QuestionAsked
 from prompts import notices
 from prompts.contracts import EvidencePick, PickedSpan, Synthesis
@@ -136,6 +136,13 @@ async def test_a_model_that_refuses_is_heard(ask: Ask) -> None:
     assert "only cats here" in text_of(events)
 
 
+@pytest.mark.parametrize(("listed", "confidence"), [((1,), "high"), ((1, 3), "low")])
+async def test_listed_citations_agree_with_the_answer(ask: Ask, listed: tuple[int, ...], confidence: str) -> None:
+    reply = Synthesis(answer=GOOD, used_citations=listed, confidence="high", refused=False, refuse_reason="")
+    _, record = await ask({"answer_synthesis": told(reply)}, style="synthesis")
+    assert record.confidence == confidence
+
+
 def told(reply: Any) -> str:
     return msgspec.json.encode(reply).decode()
 
@@ -152,7 +159,10 @@ def raises(failure: Exception) -> Callable[[Request], AsyncIterator[Delta | Fini
     ("failure", "reason"),
     [
         (Unavailable("no model is loaded"), "model_unavailable"),
-        (BadReply("no JSON"), "model_unavailable"),
+        (BadReply("no JSON"), "model_malformed"),
+        (TooLong("no room"), "model_too_long"),
+        (Rejected("wrong key"), "model_rejected"),
+        (OverQuota("no tokens left"), "model_over_quota"),
         (NoReply("late"), "timeout"),
     ],
 )
@@ -171,11 +181,19 @@ async def test_missing_judge_model_still_answers(ask: Ask) -> None:
     assert {s.stage for s in record.stages if s.fallback} >= set(judges[:3])
 
 
-async def test_reply_outside_its_schema_is_retried(ask: Ask, stack: tuple[Whole, Engine]) -> None:
+async def test_unreadable_reply_falls_back(ask: Ask, stack: tuple[Whole, Engine]) -> None:
+    """The engine, not the stage, asks again where that is useful."""
     _, engine = stack
     events, _ = await ask({"select_evidence": "nonsense", "answer_simple": GOOD})
-    assert engine.asked.count("select_evidence") == 2
+    assert engine.asked.count("select_evidence") == 1
     assert text_of(events) == GOOD
+
+
+@pytest.mark.parametrize("release", ["sentence", "draft"])
+async def test_unread_verdict_is_not_clean(ask: Ask, release: str) -> None:
+    events, record = await ask({"verify_answer": "nonsense", "answer_simple": GOOD}, release=release)
+    assert (text_of(events), record.outcome, record.re_gate) == (GOOD, "answered", "caution")
+    assert record.confidence != "high"
 
 
 async def test_invented_pick_gives_a_window(ask: Ask) -> None:
@@ -281,7 +299,7 @@ async def test_a_failure_is_not_kept(stack: tuple[Whole, Engine]) -> None:
     question = "How long do failures take?"
     texts, _ = await twice(run, engine, {"answer_simple": raises(BadReply("no JSON"))}, question)
     assert all(text.startswith("failed") for text in texts)
-    assert engine.asked.count("answer_simple") == 4
+    assert engine.asked.count("answer_simple") == 2
     texts, cached = await twice(run, engine, {"answer_simple": GOOD}, question)
     assert texts == [f"answered {GOOD}"] * 2
     assert cached == [[False], [True]]

@@ -6,7 +6,7 @@ from index.languages.tables.kinds import Text
 
 
 class Reasons(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Why there is no answer: one text for each of the nine reasons, and two that name what is missing."""
+    """Why there is no answer: one text for each reason, and two that name what is missing."""
 
     no_results: Text
     low_relevance: Text
@@ -19,6 +19,10 @@ class Reasons(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     grounding_failed: Text
     timeout: Text
     model_unavailable: Text
+    model_too_long: Text
+    model_rejected: Text
+    model_over_quota: Text
+    model_malformed: Text
 
 
 class Declined(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

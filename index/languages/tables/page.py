@@ -36,6 +36,7 @@ class Flags(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     uncited: Text
     low_overlap: Text
     wrong_language: Text
+    unverified: Text
     other: Text  # of a kind that the page does not know
 
 

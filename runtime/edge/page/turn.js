@@ -9,7 +9,8 @@ import { placesOf, previewed, showPassages, showSources } from "./sources.js";
 import { known, say, seconds, word } from "./speech.js";
 
 /* Failures that cut an answer short; any other error takes back what was shown. */
-const CUT_SHORT = ["timeout", "model_unavailable", "internal", "cancelled", "overloaded", "unavailable"];
+const CUT_SHORT = ["timeout", "internal", "cancelled", "overloaded", "unavailable", "model_unavailable", "model_too_long",
+  "model_rejected", "model_over_quota", "model_malformed"];
 
 /* The words for a stage; those that write an answer, each in a style of its own, are one to a reader. */
 export const stageKey = stage => `stages.${stage.startsWith("answer_") ? "answer" : stage}`;

@@ -23,9 +23,7 @@ def verify_answer(prompt: VerifyAnswer) -> Verdict:
     flags = [f for f in check_answer(prompt.answer, prompt.evidence) if f.kind in TYPES]
     flags.sort(key=lambda f: order.index(f.kind))  # stable: in the order of the answer within a type
     found = tuple(_contradiction(f, prompt.evidence) for f in flags[:MOST])
-    if any(c.severity == "critical" for c in found):
-        return Verdict(contradictions=found, verdict="major_issues")
-    return Verdict(contradictions=found, verdict="minor_issues" if found else "clean")
+    return Verdict(contradictions=found)
 
 
 def guard_language(prompt: GuardLanguage) -> str:

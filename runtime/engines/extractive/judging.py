@@ -17,7 +17,7 @@ LIKELY = 0.3
 MOST_EXTRACTS, LONGEST_EXCERPT = 5, 800
 MOST_MISSING, LONGEST_MISSING = 3, 80
 LONGEST_ANSWER = 400
-MOST_COVERED, MOST_CRITICAL, LONGEST_ASPECT = 5, 4, 60
+MOST_CRITICAL, LONGEST_ASPECT = 4, 60
 MOST_ADDED, LONGEST_ADDED_FOCUS, LONGEST_REASON = 3, 40, 80
 
 _WORD = re.compile(r"[^\W_]+")
@@ -72,7 +72,6 @@ def judge_sufficiency(prompt: JudgeSufficiency) -> Sufficiency:
     return Sufficiency(
         is_sufficient=not missing,
         confidence="low" if not covered else "medium" if missing else "high",
-        covered_aspects=tuple(shorten(s.focus or s.statement, LONGEST_ASPECT) for s in covered[:MOST_COVERED]),
         missing_critical_aspects=tuple(
             shorten(s.focus or s.statement, LONGEST_ASPECT) for s in missing[:MOST_CRITICAL]
         ),

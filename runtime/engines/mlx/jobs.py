@@ -10,7 +10,7 @@ import mlx.core as mx
 import msgspec
 import numpy as np
 
-from bus.wire.errors import BadReply
+from bus.wire.errors import BadReply, TooLong
 from runtime.engines.engine import Ending, RequestRecord
 from runtime.engines.mlx.batch import Row
 from runtime.engines.mlx.grammar import Grammars, Guide
@@ -251,7 +251,7 @@ class Generation(PromptJob):
         record = self.ending(ending)
         if ending == "length" and self.guide is not None and not self.guide.finished:
             limit = self.max_tokens + len(self.forced)
-            return BadReply(f"{self.record.prompt}: the reply was incomplete after {limit} tokens; raise max_tokens")
+            return TooLong(f"{self.record.prompt}: the reply was incomplete after {limit} tokens; raise max_tokens")
         return Done(self.said + self.text.text, record)
 
     def restart(self) -> None:

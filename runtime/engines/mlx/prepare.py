@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from bus.wire.errors import BadReply
+from bus.wire.errors import TooLong
 from prompts.contracts import Prompt
 from prompts.fields import shortened
 from runtime.engines.engine import Operation, Rendered, Request, RequestRecord
@@ -29,7 +29,7 @@ class Preparation:
         self._tools, self._encoder, self._settings, self._render = tools, encoder, settings, render
 
     def generation(self, request: Request, ticket: Ticket) -> Generation | Verdict:
-        """The job of a generation. Raises: BadReply for a prompt that cannot fit or a schema that cannot be compiled."""
+        """The job of a generation. Raises: TooLong for a prompt that cannot fit, BadReply for a schema that cannot be compiled."""
         rendered = _rendered(request)
         guide = self._tools.grammars.guide(rendered.schema) if rendered.schema is not None else None
         encoded, shortened = self._fitting(request, rendered)
@@ -101,7 +101,7 @@ class Preparation:
             found = fit(request.variables, fits)
             if found is not None:
                 return self._encoder.prompt(render(found[0]), request.already_shown), found[1]
-        raise BadReply(
+        raise TooLong(
             f"{request.variables.name}: the prompt has {len(encoded.tokens)} tokens and the model's context leaves "
             f"{room}; ask with less text, or use a model with a longer context"
         )

@@ -2,18 +2,21 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 
 import msgspec
 
-from bus.wire.errors import BadReply, NoReply, Unavailable
+from bus.wire.errors import BadReply, NoReply, Rejected, TooLong, Unavailable
 from prompts.thinking import without_thinking
 from runtime.engines.engine import Delta, Finished, Rendered, Request, Wiring
+from runtime.engines.limits import fitted
 from runtime.engines.openai.wire import SILENT_S, Usage, Wire, problem
 from runtime.settings import InferenceSettings
 
 START_S = 10.0
+_FENCED = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
 CONTINUE = "Go on exactly where your last message stops. Repeat nothing of it."
 AGAIN = "Your reply was not usable ({problem}). Reply again, with nothing but one JSON value that fits this JSON Schema: {schema}"
 
@@ -67,14 +70,22 @@ class OpenAIEngine:
                 yield event
             return
         body["response_format"] = _response_format(request.variables.name, rendered.schema)
-        finished = await self._whole(request, body)
-        wrong = _wrong(finished.text, rendered.schema)
+        finished, wrong = _fitted(await self._whole(request, body), rendered.schema)
         if wrong:
             told = AGAIN.format(problem=wrong, schema=json.dumps(rendered.schema, ensure_ascii=False))
             said = {"role": "assistant", "content": finished.text}
             body["messages"] = [*body["messages"], said, {"role": "user", "content": told}]
-            finished = await self._whole(request, body)
-            wrong = _wrong(finished.text, rendered.schema)
+            first, (finished, wrong) = finished, _fitted(await self._whole(request, body), rendered.schema)
+            finished = msgspec.structs.replace(
+                finished,
+                calls=2,
+                tokens_in=first.tokens_in + finished.tokens_in,
+                tokens_out=first.tokens_out + finished.tokens_out,
+            )
+        if wrong and finished.finish_reason == "length":
+            raise TooLong(
+                f"{request.variables.name}: the reply ends at its {finished.tokens_out} tokens; raise max_tokens"
+            )
         if wrong:
             raise BadReply(
                 f"{request.variables.name}: {wrong}; the server ignores response_format; use one that enforces JSON Schema"
@@ -103,8 +114,10 @@ class OpenAIEngine:
 
     async def _whole(self, request: Request, body: dict[str, Any]) -> Finished:
         async for event in self._stream(request, body):
-            if isinstance(event, Finished):  # a reasoning model may think before its JSON
-                return msgspec.structs.replace(event, text=without_thinking(event.text).strip())
+            if isinstance(event, Finished):  # a reasoning model may think before its JSON, and many fence it
+                text = without_thinking(event.text).strip()
+                fenced = _FENCED.fullmatch(text)
+                return msgspec.structs.replace(event, text=fenced[1] if fenced else text)
         raise NoReply("the stream ended without a finish reason; ask again")
 
     async def _stream(self, request: Request, body: dict[str, Any]) -> AsyncIterator[Delta | Finished]:
@@ -117,6 +130,10 @@ class OpenAIEngine:
             usage, model = chunk.usage or usage, chunk.model or model
             for choice in chunk.choices or ():
                 reason = choice.finish_reason or reason
+                if reason == "content_filter" or (choice.delta and choice.delta.refusal):
+                    raise Rejected(
+                        f"{request.variables.name}: the model refuses the content, or its server's filter does"
+                    )
                 fresh = skip.add(choice.delta.content or "" if choice.delta else "")
                 if fresh:
                     first = first or loop.time()
@@ -178,10 +195,16 @@ def _response_format(name: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"name": name, "schema": schema, "strict": True}}
 
 
-def _wrong(text: str, schema: dict[str, Any]) -> str:
+def _fitted(finished: Finished, schema: dict[str, Any]) -> tuple[Finished, str]:
+    """The reply within the limits of its schema, and what is still wrong with it; empty if it fits."""
     try:
-        return problem(json.loads(text), schema)
+        value = json.loads(finished.text)
     except json.JSONDecodeError as error:
-        return f"the reply is not JSON ({error.msg})"
+        return finished, f"the reply is not JSON ({error.msg})"
     except RecursionError:
-        return "the reply is nested too deeply"
+        return finished, "the reply is nested too deeply"
+    fit, cut = fitted(value, schema)
+    wrong = problem(fit, schema)
+    if wrong or fit == value:
+        return finished, wrong
+    return msgspec.structs.replace(finished, text=json.dumps(fit, ensure_ascii=False), cut=", ".join(cut)), ""

@@ -5,6 +5,7 @@ import email.utils
 import json
 import math
 import random
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -17,12 +18,14 @@ from jsonschema.exceptions import best_match
 from openai._legacy_response import LegacyAPIResponse
 from openai.types.chat import ChatCompletionChunk
 
-from bus.wire.errors import BadReply, NoReply, Unavailable
+from bus.wire.errors import BadReply, Failure, NoReply, OverQuota, Rejected, TooLong, Unavailable
 from index.embedders import model_server
 from index.embedders.model_server import Misbehaved, phrase, place
 
 #: Statuses worth a retry: too many requests, or a failing server.
 BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+#: What servers write of a prompt that is longer than the model's context.
+_CONTEXT = re.compile(r"context.{0,40}(?:length|window|size)|too many tokens|prompt is too long", re.IGNORECASE)
 #: A server that cannot list its models may still serve one.
 CANNOT_LIST = frozenset({404, 405, 501})
 CONNECT_S = 10.0
@@ -35,6 +38,7 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 8.0
 
 class Text(msgspec.Struct):
     content: str | None = None
+    refusal: str | None = None
 
 
 class Choice(msgspec.Struct):
@@ -147,7 +151,7 @@ class Wire:
 
     async def _insist[R](self, ask: Callable[[], Awaitable[R]], deadline: float) -> R:
         """The result of `ask`, retried while that is useful and the deadline allows."""
-        loop, why = asyncio.get_running_loop(), ""
+        loop, why, kind = asyncio.get_running_loop(), "", Unavailable
         for attempt in range(self._attempts):
             pause_s = None
             try:
@@ -157,6 +161,7 @@ class Wire:
                 self.heard_at = loop.time()
                 return result
             except Unavailable as failure:
+                kind = type(failure)
                 match failure.__cause__:
                     case openai.APIStatusError() as error if error.status_code in BUSY:
                         why = f"answers {phrase(error.status_code)}"
@@ -171,7 +176,7 @@ class Wire:
             if attempt + 1 == self._attempts or loop.time() + wait_s >= deadline:
                 break
             await asyncio.sleep(wait_s)
-        raise Unavailable(f"{self._name} {why}; check that the server runs and is not overloaded")
+        raise kind(f"{self._name} {why}; check that the server runs and is not overloaded")
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -199,18 +204,22 @@ class Wire:
         ) as error:  # the client checks no types
             raise Unavailable(f"{self._name} sent an unreadable event; check the server") from error
 
-    def _refusal(self, error: openai.APIStatusError) -> BadReply | Unavailable:
+    def _refusal(self, error: openai.APIStatusError) -> Failure:
         """The failure in our words: the server's may hold a key, or anything."""
         self._note(error.response.text)
         match error.status_code:
             case 401 | 403 as status:
-                return Unavailable(f"{self._name} refuses the key ({phrase(status)}); set inference.api_key")
+                return Rejected(f"{self._name} refuses the key ({phrase(status)}); set inference.api_key")
             case 404:
-                return Unavailable(f"{self._name} has no such model or path; check inference.model and base_url")
+                return Rejected(f"{self._name} has no such model or path; check inference.model and base_url")
+            case 402 | 429 as status:
+                return OverQuota(f"{self._name} answers {phrase(status)}; ask again later, or raise the quota")
             case status if status in BUSY:
                 return Unavailable(f"{self._name} answers {phrase(status)}; ask again later")
+            case status if status == 413 or _CONTEXT.search(error.response.text):
+                return TooLong(f"{self._name} finds the prompt too long ({phrase(status)}); use a longer context")
             case status:
-                return BadReply(f"{self._name} refuses the request ({phrase(status)}); the log says why")
+                return Rejected(f"{self._name} refuses the request ({phrase(status)}); the log says why")
 
     def _not_an_api(self, text: str) -> Unavailable:
         self._note(text)

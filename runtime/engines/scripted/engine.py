@@ -1,7 +1,7 @@
 """The engine for tests and benchmarks: a function gives the replies, at once and always the same.
 
     ScriptedEngine()                                          # a valid reply to every prompt
-    ScriptedEngine({"verify_answer": '{"contradictions": [], "verdict": "clean"}'})   # another reply to one prompt
+    ScriptedEngine({"verify_answer": '{"contradictions": []}'})   # another reply to one prompt
     ScriptedEngine(lambda request: ["my ", "pieces"])         # any function of the request
 
 A script that raises a Failure makes the engine fail with it.
@@ -119,7 +119,6 @@ DEFAULTS: dict[str, Callable[..., str | c.Part]] = {
     "judge_sufficiency": lambda v: c.Sufficiency(
         is_sufficient=True,
         confidence="high",
-        covered_aspects=(),
         missing_critical_aspects=(),
         reasoning="Enough.",
         additional_sub_queries=(),
@@ -136,7 +135,7 @@ DEFAULTS: dict[str, Callable[..., str | c.Part]] = {
     ),
     "answer_structured": _structured,
     "answer_hint": _structured,
-    "verify_answer": lambda v: c.Verdict(contradictions=(), verdict="clean"),
+    "verify_answer": lambda v: c.Verdict(contradictions=()),
     "guard_language": lambda v: v.text,
 }
 

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openai._streaming import SSEDecoder
 
-from bus.wire.errors import BadReply, NoReply, Unavailable
+from bus.wire.errors import BadReply, NoReply, OverQuota, Rejected, TooLong, Unavailable
+from prompts.library import Library
 from runtime.engines.openai.engine import OpenAIEngine, Repeated
 from runtime.engines.openai.wire import backoff_s, problem, retry_after_s
 from tests.runtime.engines.sample import VARIABLES, collect, render, request, shape
@@ -117,23 +118,65 @@ async def test_reasoning_effort_is_passed_through(fake):
 
 
 async def test_schema_is_sent_and_the_reply_checked(engine, fake):
-    fake.answers = [streams('{"ok":', "true}")]
+    fake.answers = [streams("```json\n", '{"ok":', "true}", "\n```")]
     deltas, finished = await collect(engine, request(rendered=render(schema=YES)))
     assert deltas == [finished.text] == ['{"ok":true}']
     assert fake.bodies[0]["response_format"]["json_schema"]["schema"] == YES
 
 
-@pytest.mark.parametrize("first", ["Sure! It is ok.", '{"ok": "yes"}', '{"ok": true, "more": 1}'])
+SUB = {"id": "sq_1", "statement": "A fee is due", "focus": "fee"}
+NEGATION = {
+    "type": "direct_negation",
+    "severity": "critical",
+    "claim": "a",
+    "evidence_ref": "[1]",
+    "explanation": "b" * 45,
+}
+WHOLE = {
+    "answer": "Yes [1].",
+    "used_citations": [1],
+    "confidence": "high",
+    "refused": False,
+    "refuse_reason": "",
+    "sub_queries": [SUB],
+    "reasoning": "",
+    "contradictions": [],
+}
+
+
+@pytest.mark.parametrize("first", ["Sure! It is ok.", '{"ok": "yes"}', "{}"])
 async def test_reply_outside_the_schema_is_retried_once(engine, fake, first):
     fake.answers = [streams(first), streams('{"ok": false}')]
     _, finished = await collect(engine, request(rendered=render(schema=YES)))
     assert finished.text == '{"ok": false}'
     assert first in fake.bodies[1]["messages"][-2]["content"]
     assert json.dumps(YES) in fake.bodies[1]["messages"][-1]["content"]
+    assert (finished.calls, len(fake.bodies)) == (2, 2)
     fake.answers, fake.bodies = [streams(first)], []
     with pytest.raises(BadReply, match="ignores response_format"):
         await collect(engine, request(rendered=render(schema=YES)))
     assert len(fake.bodies) == 2
+
+
+@pytest.mark.parametrize(
+    ("prompt", "given", "kept", "cut"),
+    [
+        ("answer_synthesis", {"answer": "Yes [1]. " * 50}, {"answer": ("Yes [1]. " * 44).strip()}, "$.answer"),
+        ("answer_synthesis", {"refuse_reason": None}, {"refuse_reason": ""}, ""),
+        ("answer_synthesis", {"refuse_reason": "a" * 150}, {"refuse_reason": "a" * 120}, "$.refuse_reason"),
+        ("answer_synthesis", {"used_citations": None, "more": 1}, {"used_citations": []}, ""),
+        ("decompose_query", {"sub_queries": [SUB] * 7}, {"sub_queries": [SUB] * 5}, "$.sub_queries"),
+        ("verify_answer", {"contradictions": [NEGATION]}, {"contradictions": [NEGATION | {"explanation": "b" * 30}]},
+         "$.contradictions[0].explanation"),
+    ],
+)  # fmt: skip
+async def test_reply_is_cut_to_its_limits(engine, fake, prompt, given, kept, cut):
+    schema = Library().schema(prompt)
+    whole = {name: WHOLE[name] for name in schema["required"]}
+    fake.answers = [streams(json.dumps(whole | given))]
+    _, finished = await collect(engine, request(rendered=render(schema=schema)))
+    assert json.loads(finished.text) == whole | kept
+    assert (finished.cut, finished.calls) == (cut, 1)
 
 
 @pytest.mark.parametrize(
@@ -171,13 +214,16 @@ async def test_busy_server_is_asked_again(engine, fake, busy):
         (says(200, "{}"), Unavailable, "not as an API"),
         (
             says(401, '{"error":{"message":"bad key"}}'),
-            Unavailable,
+            Rejected,
             r"refuses the key \(401 Unauthorized\); set inference.api_key",
         ),
-        (says(404, '{"error":"no model x"}'), Unavailable, "no such model or path"),
-        (says(400, '{"error":{"message":"too long"}}'), BadReply, r"refuses the request \(400 Bad Request\)"),
-        (says(429, "{}", **{"Retry-After": "3600"}), Unavailable, "answers 429"),
+        (says(404, '{"error":"no model x"}'), Rejected, "no such model or path"),
+        (says(400, '{"error":{"message":"bad role"}}'), Rejected, r"refuses the request \(400 Bad Request\)"),
+        (says(400, '{"error":{"code":"context_length_exceeded"}}'), TooLong, "finds the prompt too long"),
+        (says(402, "{}"), OverQuota, "answers 402 Payment Required; .* raise the quota"),
+        (says(429, "{}", **{"Retry-After": "3600"}), OverQuota, "answers 429"),
         (says(500, "<html>oops", **{"Retry-After": "0"}), Unavailable, "answers 500"),
+        (streams("half an", reason="content_filter"), Rejected, "refuses the content"),
         (streams("half an ans", end=False), Unavailable, "closed|broke the connection"),
     ],
 )
@@ -296,7 +342,7 @@ async def test_a_real_server(server, tiny):
         deltas, finished = await collect(engine, request(rendered=asked, seed=1))
         assert "".join(deltas) == finished.text
         assert 0 < finished.tokens_out <= 20 < finished.tokens_in
-        with pytest.raises(BadReply, match="ignores response_format"):
+        with pytest.raises(TooLong, match="raise max_tokens"):
             await collect(engine, request(rendered=render(schema=YES, temperature=1.0)))
     finally:
         await engine.close()

@@ -75,8 +75,8 @@ async def test_stage_without_powers_has_one_line(traces: dict[str, Trace]) -> No
 
 CHANGES = [
     (drafting, "shortened", lambda text, most: text[:20], "draft", "answer_synthesis", "sentences"),
-    (judge_relevance, "keep", lambda passages, extracts: passages[:0], "complex", "judge_relevance", "passages"),
-    (judge_sufficiency, "MOST_ADDED", 0, "complex", "judge_sufficiency", "type"),
+    (judge_relevance, "keep", lambda passages, extracts: passages[::-1], "complex", "judge_relevance", "passages"),
+    (judge_sufficiency, "usable_lanes", lambda proposed, prefix, most: (), "complex", "judge_sufficiency", "type"),
     (spans, "SHORT_SPAN_CHARS", 0, "simple", "select_evidence", "evidence"),
     (settling, "citations_of", lambda *given: (), "simple", "settle_answer", "settled"),
     (retrieve, "given", lambda contexts: (), "simple", "retrieve", "passages"),

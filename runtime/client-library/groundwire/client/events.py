@@ -96,6 +96,10 @@ FAILURES = frozenset(
     {
         "timeout",
         "model_unavailable",
+        "model_too_long",
+        "model_rejected",
+        "model_over_quota",
+        "model_malformed",
         "internal",
         "cancelled",
         "overloaded",

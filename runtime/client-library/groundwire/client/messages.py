@@ -201,6 +201,14 @@ class StageTiming(_Struct, frozen=True, kw_only=True):
     tokens_out: int = 0
 
 
+class StructuredAnswer(_Struct, frozen=True, kw_only=True):
+    """An answer of the style `structured`, without its markers. `citations`: the `source_id`s that it cites."""
+
+    summary: str
+    details: tuple[str, ...] = ()
+    citations: tuple[str, ...] = ()
+
+
 class Run(_Struct, frozen=True, kw_only=True):
     """The record of a run. `outcome` is None while it runs; `reason` and `detail` say why there is no answer.
 
@@ -218,6 +226,7 @@ class Run(_Struct, frozen=True, kw_only=True):
     detail: str = ""
     answer: str = ""
     withdrawn: str = ""
+    structured: StructuredAnswer | None = None
     cut: str | None = None
     confidence: str | None = None
     probability: float | None = None
@@ -229,6 +238,7 @@ class Run(_Struct, frozen=True, kw_only=True):
     withheld_share: float = 0.0
     snapshot: str = ""
     model: str = ""
+    calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     asked_at: float = 0.0

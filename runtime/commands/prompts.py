@@ -1,0 +1,84 @@
+"""`groundwire prompts`: list the prompts, print one to change, check the owner's own and show what they change."""
+
+import difflib
+from pathlib import Path
+
+import click
+
+from index.languages.toml_check import nearest
+from prompts.contracts import PROMPTS
+from prompts.files import FOLDER, file_of
+from prompts.library import PARTIALS, Library, problems_in
+from runtime.commands.options import own_profiles
+from runtime.terminal import one_line, say
+
+NAMES = (*(prompt.name for prompt in PROMPTS), *(f"_{name}" for name in PARTIALS))
+OWN = click.option(
+    "--folder",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    callback=lambda ctx, param, folder: folder or own_profiles(),
+    help="Folder of your own prompts.  [default: the setting `profiles`]",
+)
+
+
+@click.group("prompts")
+def prompts_group() -> None:
+    """Work with prompts: a file NAME.prompt in the folder of your profiles replaces the built-in one.
+
+    A file in the folder's subfolder PROFILE replaces it under that profile alone.
+    """
+
+
+@prompts_group.command("list")
+@OWN
+def list_prompts(folder: Path | None) -> None:
+    """Print every prompt with its description and its file."""
+    library = Library(folders=_folders(folder))
+    for name in (prompt.name for prompt in PROMPTS):
+        path = file_of(name, _folders(folder))
+        place = "built in" if path.parent == FOLDER else str(path)
+        say(f"{name:<20} {library.file(name).description}  [{place}]")
+
+
+@prompts_group.command("show")
+@click.argument("name")
+@OWN
+def show_prompt(name: str, folder: Path | None) -> None:
+    """Print the file of a prompt, or of a part such as `_cite`: copy it to your folder to change it."""
+    if name not in NAMES:
+        raise click.UsageError(f"there is no prompt '{name}'{nearest(name, NAMES)}")
+    say(file_of(name, _folders(folder)).read_text(encoding="utf-8"), nl=False)
+
+
+@prompts_group.command("check")
+@OWN
+def check_prompts(folder: Path | None) -> None:
+    """Check your own prompts. Exits 2 when one is wrong."""
+    problems = list(problems_in(_folders(folder)))
+    for problem in problems:
+        say(one_line(problem), err=True)
+    if problems:
+        raise SystemExit(2)
+    say(f"{len(_own(folder))} own prompts: good")
+
+
+@prompts_group.command("diff")
+@OWN
+def diff_prompts(folder: Path | None) -> None:
+    """Print what your own prompts change."""
+    for path in _own(folder):
+        theirs, ours = path.read_text(encoding="utf-8"), file_of(path.stem)
+        before = ours.read_text(encoding="utf-8").splitlines(keepends=True) if ours.is_file() else []
+        lines = difflib.unified_diff(before, theirs.splitlines(keepends=True), f"built in/{path.name}", str(path))
+        say("".join(lines), nl=False)
+
+
+def _folders(folder: Path | None) -> tuple[Path, ...]:
+    """The folder and the subfolders of its profiles."""
+    if folder is None:
+        return ()
+    return (folder, *(below for below in sorted(folder.iterdir()) if below.is_dir()))
+
+
+def _own(folder: Path | None) -> list[Path]:
+    return [path for each in _folders(folder) for path in sorted(each.glob("*.prompt"))]

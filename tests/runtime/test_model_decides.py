@@ -1,0 +1,101 @@
+"""A competent, a careless and a broken model where the rules doubt: the model decides, and the rules only replace it."""
+
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from actors.pipeline import pipeline
+from prompts.contracts import EvidencePick, PickedSpan
+from runtime.engines.engine import Request
+from runtime.engines.scripted.engine import ScriptedEngine, default_script
+from runtime.replay.journal_traces import read_run
+from runtime.replay.replayer import replay
+from tests.whole import Whole, whole
+
+#: The rules doubt that anything answers it.
+PROCEDURE = "환불 절차가 궁금합니다"
+PICK = "배송비 3,000원은 환불되지 않습니다. 개봉한 소프트웨어는 반품할 수 없습니다."
+COMPLEX = '{"query_type":"complex","confidence":"high","reasoning":"","suggested_search_term":""}'
+ANSWER = "배송비 3,000원은 환불되지 않습니다 [1]."
+
+
+class Model(ScriptedEngine):
+    """Answers with ANSWER; `picks` is its reply to select_evidence."""
+
+    def __init__(self) -> None:
+        super().__init__(self._reply)
+        self.picks, self.answers = "", ANSWER
+
+    def _reply(self, request: Request) -> str:
+        name = request.variables.name
+        return {"select_evidence": self.picks, "answer_simple": self.answers}.get(name) or default_script(request)
+
+
+@pytest.fixture(scope="module")
+async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[Whole, Model]]:
+    engine = Model()
+    async with whole(tmp_path_factory.mktemp("decides"), engine, cache_entries=0, has_model=True) as made:
+        yield made, engine
+
+
+def picks(*texts: str) -> str:
+    spans = tuple(PickedSpan(passage=1, text=text) for text in texts)
+    return msgspec.json.encode(EvidencePick(spans=spans)).decode()
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome", "by_rules"),
+    [
+        (lambda: picks(PICK), "answered", False),
+        (lambda: picks("환불은 99일 안에 됩니다.", PICK), "answered", False),
+        (lambda: picks("환불은 99일 안에 됩니다."), "closest", True),
+        (picks, "closest", False),
+        (lambda: "no JSON", "closest", True),
+    ],
+    ids=["competent", "half careless", "careless", "refusing", "broken"],
+)
+async def test_model_is_asked_in_doubt(
+    stack: tuple[Whole, Model], reply: Callable[[], str], outcome: str, by_rules: bool
+) -> None:
+    run, engine = stack
+    engine.picks = reply()
+    engine.requests.clear()
+    _, record = await run.ask(PROCEDURE)
+    assert [r.variables.name for r in engine.requests].count("select_evidence") == 1
+    assert (record.outcome, record.answer if outcome == "answered" else "") == (
+        outcome,
+        ANSWER if outcome == "answered" else "",
+    )
+    assert any(stage.fallback for stage in record.stages) == by_rules
+    if outcome == "answered":
+        assert record.probability is not None
+        assert (record.probability < 0.5, record.confidence) == (True, "low")
+        assert record.calls == len(engine.requests)
+
+
+LONG = " ".join(
+    f"{n} 문의에서도 배송비 3,000원은 환불되지 않습니다 [1]." for n in ("첫", "두", "세", "네", "다섯", "여섯")
+)
+
+
+async def test_batches_of_the_verifier_replay(stack: tuple[Whole, Model]) -> None:
+    """A replay has every sentence at once, and forms the same batches."""
+    run, engine = stack
+    engine.picks, engine.answers = picks(PICK), LONG
+    _, record = await run.ask(PROCEDURE)
+    engine.answers = ANSWER
+    trace = await read_run(run.journal, record.run_id)
+    calls = [ask.prompt for each in trace.records if each.stage for ask in each.stage.asks]
+    assert calls.count("verify_answer") == 3
+    done = await replay(trace, pipeline())
+    assert (done.divergence, done.finished) == (None, True)
+
+
+async def test_decomposition_is_remembered(tmp_path: Path) -> None:
+    engine = ScriptedEngine({"classify_query": COMPLEX})
+    async with whole(tmp_path, engine, has_model=True) as run:
+        for _ in range(2):
+            await run.ask("Are refunds paid within days, and is the shipping fee refunded?")
+    assert [r.variables.name for r in engine.requests].count("decompose_query") == 1
