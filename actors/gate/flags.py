@@ -1,10 +1,18 @@
-"""The gate's flags on a sentence: which words, against which evidence, why, and how strongly."""
+"""The gate's flags on a sentence: which words, against which evidence, why, and how strongly; and what they make of it."""
 
-from typing import Final
+from collections.abc import Iterable
+from typing import Final, Literal, Protocol
 
 import msgspec
 
 from prompts.vocabulary import FlagKind, FlagStrength
+
+#: `verified`: the cited text says it; `unverified`: nothing contradicts it, but it goes beyond the cited text; `withheld`: it is
+#: not to be shown.
+Standing = Literal["verified", "unverified", "withheld"]
+
+#: Weak flags of sentences that go beyond what they cite. Other weak flags are about the form of a sentence.
+BEYOND: Final = frozenset({"low_overlap", "uncited", "unverified"})
 
 #: Flags of sentences that no release may show: an answer that showed one is withdrawn.
 STRONG: Final = frozenset(
@@ -29,6 +37,21 @@ class Flag(msgspec.Struct, frozen=True, kw_only=True):
     words: str
     evidence_n: tuple[int, ...]
     why: str
+
+
+class Weighed(Protocol):
+    """The part of a flag that decides; the flags of the gate and those of messages have it."""
+
+    @property
+    def kind(self) -> FlagKind: ...
+    @property
+    def strength(self) -> FlagStrength: ...
+
+
+def standing(flags: Iterable[Weighed]) -> Standing:
+    """What becomes of a sentence with these flags."""
+    found = {one.strength if one.strength == "strong" else one.kind for one in flags}
+    return "withheld" if "strong" in found else "unverified" if found & BEYOND else "verified"
 
 
 def flag(kind: FlagKind, words: str, evidence_n: tuple[int, ...], why: str) -> Flag:
