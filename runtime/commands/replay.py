@@ -1,6 +1,8 @@
 """`groundwire replay`: replay a recorded run through today's code, or fork it at a stage."""
 
+import dataclasses
 import secrets
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -11,8 +13,10 @@ from index.plugins import installed
 from runtime.commands.options import ASKED_OVER, CONFIG, check_profile
 from runtime.commands.run_sources import is_file, journal_of, refuse, run, settings_for, trace_of
 from runtime.forking.fork import NothingToFork, fork, keep
-from runtime.forking.live_powers import hits_of, replies_of
+from runtime.forking.live_powers import RECORDED, Given, NotRecorded, hits_of, replies_of
 from runtime.forking.powers import live_for
+from runtime.forking.since import PROMPT, changed_since
+from runtime.processes.actors import defaults_in
 from runtime.replay.difference import parting
 from runtime.replay.replayer import Replayed, replay
 from runtime.replay.trace import Trace, write
@@ -30,8 +34,13 @@ from runtime.terminal import say, say_json
 @click.option("--profile", help="With --from: run STAGE and all later stages under this profile.")
 @click.option(
     "--engine",
-    type=click.Choice(["recorded", *installed("engines")]),
-    help="With --from: engine that answers; `recorded` reuses the trace's replies where it can.",
+    type=click.Choice([RECORDED, *installed("engines")]),
+    help="With --from: what answers; `recorded` are the trace's own replies.  [default: recorded]",
+)
+@click.option(
+    "--fill",
+    type=click.Choice(installed("engines")),
+    help="With --from: the engine for what the record has no reply to, or whose prompt has changed.",
 )
 @click.option(
     "--out", type=click.Path(path_type=Path), help="With --from: trace file of the new run.  [default: NEW-RUN.jsonl]"
@@ -47,13 +56,15 @@ def replay_command(
     stage: str | None,
     profile: str | None,
     engine: str | None,
+    fill: str | None,
     out: Path | None,
     as_json: bool,
     config: Path | None,
 ) -> None:
-    """Replay RUN through today's code and compare every output byte for byte; no model is called.
+    """Replay RUN through today's code and compare every output; no model is called.
 
-    RUN is a run id or a trace file. Exit codes: 0 identical; 1 diverged, or the fork failed; 2 usage error.
+    RUN is a run id or a trace file. Exit codes: 0 identical; 1 diverged; 2 usage error, or a fork that lacks a reply;
+    3 identical, but a prompt of the run has changed since.
     """
     source = str(file) if file is not None else run_id
     if source is None:
@@ -63,7 +74,8 @@ def replay_command(
     settings = settings_for(index, config)
     if stage is None:
         if wrong := next(
-            (name for name, given in (("profile", profile), ("engine", engine), ("out", out)) if given), None
+            (name for name, given in (("profile", profile), ("engine", engine), ("fill", fill), ("out", out)) if given),
+            None,
         ):
             refuse(f"--{wrong} applies to a fork only; add --from STAGE")
         done = run(lambda: _replayed(source, settings))
@@ -71,11 +83,14 @@ def replay_command(
             say_json(done)
         else:
             say(told(done))
-        ctx.exit(0 if done.divergence is None else 1)
+        prompts = any(each.what.startswith(PROMPT) for each in done.changed)
+        ctx.exit(1 if done.divergence is not None else 3 if prompts else 0)
     check_stage(stage)
     if profile is not None:
         check_profile(profile, settings)
-    forked, first = run(lambda: _forked(source, settings, stage, profile or "", engine or "extractive"))
+    if fill is not None and engine not in (None, RECORDED):
+        refuse(f"--fill is for recorded replies, and --engine {engine} answers everything; leave one out")
+    forked, first, given = run(lambda: _forked(source, settings, stage, profile or "", engine or RECORDED, fill or ""))
     place = out or Path(f"{forked.run_id}.jsonl")
     try:
         write(place, forked)
@@ -88,10 +103,13 @@ def replay_command(
             "forked_at": stage,
             "trace": str(place),
             "parts_at": first,
+            "given": given,
         }
         say_json(made)
         return
     say(f"run {forked.run_id} forks {forked.parent} at {stage}; its trace is {place}")
+    for line in told_given(given):
+        say(line)
     say(f"it first differs from its parent at {first}" if first else "it has the same messages as its parent")
     say(f"see `groundwire diff {source} {place}{f' --index {index}' if index and not is_file(source) else ''}`")
 
@@ -103,26 +121,41 @@ def check_stage(stage: str) -> None:
 
 
 async def _replayed(source: str, settings: Settings) -> Replayed:
-    return await replay(await trace_of(source, settings), pipeline())
-
-
-async def _forked(source: str, settings: Settings, stage: str, profile: str, engine: str) -> tuple[Trace, str]:
-    """The fork, written to the journal if its parent came from one, and the stage where the two first differ."""
     trace = await trace_of(source, settings)
-    async with live_for(settings, engine) as live:
-        if engine == "recorded":
+    done = await replay(trace, pipeline())
+    return dataclasses.replace(done, changed=changed_since(trace, settings.inference, defaults_in(settings)))
+
+
+async def _forked(
+    source: str, settings: Settings, stage: str, profile: str, engine: str, fill: str
+) -> tuple[Trace, str, list[Given]]:
+    """The fork, written to the journal if its parent came from one; the stage where the two first differ; what gave each reply."""
+    trace = await trace_of(source, settings)
+    async with live_for(settings, engine, fill) as live:
+        if engine == RECORDED:
             live.replies = replies_of(trace)
-        if engine == "recorded" or live.find is None:
+        if engine == RECORDED or live.find is None:
             live.hits = hits_of(trace)
         try:
             forked = await fork(trace, pipeline(), stage, secrets.token_hex(12), live, profile=profile)
-        except NothingToFork as nothing:
+        except (NothingToFork, NotRecorded) as nothing:
             refuse(str(nothing))
     if not is_file(source):
         async with journal_of(settings) as journal:
             await keep(journal, forked)
     parted = parting(trace, forked, pipeline())
-    return forked, "" if parted is None else f"{parted.stage or 'the question'}, lane {parted.lane}"
+    first = "" if parted is None else f"{parted.stage or 'the question'}, lane {parted.lane}"
+    return forked, first, live.given
+
+
+def told_given(given: list[Given]) -> list[str]:
+    """A line for each kind of reply that the stages of a fork got, and what gave it."""
+    lines = []
+    for each, count in Counter(given).items():
+        made_by = f", {each.made_by}" if each.made_by and each.made_by != each.by else ""
+        old = "; the prompt has changed since" if each.prompt_changed else ""
+        lines.append(f"  {each.stage}: {each.what}{f' ({count} times)' if count > 1 else ''}: {each.by}{made_by}{old}")
+    return lines
 
 
 def told(done: Replayed) -> str:
@@ -131,8 +164,15 @@ def told(done: Replayed) -> str:
     lost = f"; the end of the run cut off {', '.join(done.unfinished)}" if done.unfinished else ""
     open_end = "" if done.finished else "; the run is still going on"
     if done.divergence is None:
-        return f"identical: {done.stages} stages, {events}{kept}{lost}{open_end}"
+        return "\n".join([f"identical: {done.stages} stages, {events}{kept}{lost}{open_end}", *_told_changes(done)])
     where = done.divergence
     lines = [f"diverged at {where.stage}, lane {where.lane}: {where.part} (after {done.stages} identical stages)"]
     lines += [f"  at        {where.path}"] if where.path else []
-    return "\n".join([*lines, f"  recorded  {where.recorded}", f"  now       {where.now}"])
+    lines += [f"  recorded  {where.recorded}", f"  now       {where.now}"]
+    return "\n".join([*lines, *_told_changes(done)])
+
+
+def _told_changes(done: Replayed) -> list[str]:
+    """What the replay took from the record and is another today."""
+    told = [f"  {each.what}: recorded {each.recorded}, today {each.now}" for each in done.changed]
+    return ["taken from the record, and another today:", *told] if told else []

@@ -33,6 +33,10 @@ class Renderer:
         agents = {str(agent): override for agent, override in profile_of(profile or "general").agents.items()}
         return (agents[prompt].model or "") if prompt in agents else ""
 
+    def version(self, prompt: str, profile: str) -> str:
+        """The version of the prompt under that profile."""
+        return self._library(profile).version(prompt)
+
     def remembered(self, prompt: str) -> bool:
         """Whether the prompt declares that its replies are cached."""
         return self._remembered(prompt)

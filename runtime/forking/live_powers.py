@@ -1,5 +1,6 @@
-"""What a fork's powers use: an engine, recorded replies where wanted, and an index if there is one."""
+"""What a fork's powers use: the recorded replies and hits, an engine, and an index if there is one. What each gave is noted."""
 
+import functools
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
@@ -9,55 +10,140 @@ import msgspec
 from bus.journal.records import AskRecord, SearchRecord, Stage
 from bus.powers.asking import AskRequest
 from bus.powers.searching import SearchReply, SearchRequest, answers, record_of, reply_of
-from bus.wire.errors import Unavailable
+from bus.wire.errors import Failure
+from runtime.engines.rendering import Renderer
 from runtime.processes.inference import Inference
-from runtime.replay.recorded_powers import digests, words
+from runtime.replay.recorded_powers import digests, failure_of, words
 from runtime.replay.trace import Trace
 
 type FindLive = Callable[[SearchRequest], Awaitable[SearchReply]]
+
+RECORDED, INDEX = "recorded", "the index of today"
+
+
+class NotRecorded(LookupError):
+    """A stage needs a reply or hits that the trace lacks, and the fork may take them from nowhere else."""
+
+
+class Given(msgspec.Struct, frozen=True, kw_only=True):
+    """A reply or hits that a stage of a fork got. `what`: the prompt, or the query. `by`: what gave it.
+
+    `made_by`: the engine and model of a reply. `prompt_changed`: the recorded reply is one to an earlier version of the prompt.
+    """
+
+    stage: str
+    what: str
+    by: str
+    made_by: str = ""
+    prompt_changed: bool = False
 
 
 @dataclass(slots=True)
 class Live:
     """What live powers use. `replies` and `hits` come from a trace and take precedence over engine and index.
 
-    `has_model`: whether the engine has a model; None leaves it as recorded.
+    Without an engine, and without an index, there is nothing else. `has_model`: whether the engine has a model; None leaves it as
+    recorded. `given`: every reply and search so far.
     """
 
-    inference: Inference
+    inference: Inference | None = None
     find: FindLive | None = None
     has_model: bool | None = None
-    replies: dict[tuple[str, str], AskRecord] = field(default_factory=dict)
+    replies: dict[tuple[str, str], "AskRecord | str"] = field(default_factory=dict)
     hits: list[SearchRecord] = field(default_factory=list)
     deadline_s: float = 120.0
+    given: list[Given] = field(default_factory=list)
 
     async def answer(self, request: AskRequest) -> AsyncIterator[str | AskRecord]:
-        """The recorded reply, or else the engine's. Raises Failure."""
-        keys = digests(request.prompt, bytes(request.variables))
+        """The recorded reply, or else the engine's. Raises Failure, NotRecorded."""
+        keys = (*digests(request.prompt, bytes(request.variables)), "")
         kept = next((self.replies[request.prompt, key] for key in keys if (request.prompt, key) in self.replies), None)
-        if kept is None:
-            async for part in self.inference.answer(request):
+        if isinstance(kept, str):
+            self._note(request, RECORDED, kept)
+            raise failure_of(kept)
+        changed = kept is not None and _has_changed(kept, request.profile)
+        if kept is None or (changed and self.inference is not None):
+            async for part in self._asked(request):
                 yield part
             return
+        self._note(request, RECORDED, engine_of(kept), prompt_changed=changed)
         if request.pieces:
             for piece in words(kept.said.removeprefix(request.already_shown)):
                 yield piece
         yield kept
 
+    async def _asked(self, request: AskRequest) -> AsyncIterator[str | AskRecord]:
+        if self.inference is None:
+            raise NotRecorded(
+                f"{request.actor} asks {request.prompt} what the record has no reply to; --fill ENGINE lets an engine answer "
+                "that alone, --engine ENGINE everything from the stage on"
+            )
+        try:
+            async for part in self.inference.answer(request):
+                if isinstance(part, AskRecord):
+                    self._note(request, engine_of(part), engine_of(part))
+                yield part
+        except Failure as failure:
+            self._note(request, f"failed: {failure}")
+            raise
+
+    def _note(self, request: AskRequest, by: str, made_by: str = "", *, prompt_changed: bool = False) -> None:
+        self.given.append(
+            Given(stage=request.actor, what=request.prompt, by=by, made_by=made_by, prompt_changed=prompt_changed)
+        )
+
     async def search(self, request: SearchRequest) -> tuple[SearchReply, SearchRecord]:
-        """The recorded hits, or else the index's. Raises Unavailable."""
-        if kept := next((record for record in self.hits if answers(record, request)), None):
+        """The recorded hits, or else the index's. Raises Unavailable, NotRecorded."""
+        kept = next((record for record in self.hits if answers(record, request)), None)
+        by = INDEX if kept is None else RECORDED
+        self.given.append(Given(stage="retrieve", what=f"search {request.query!r}", by=by))
+        if kept is not None:
             return reply_of(kept), kept
         if self.find is None:
-            raise Unavailable(f"the trace has no hits for {request.query!r}; name the index with --index")
+            raise NotRecorded(f"the record has no hits for {request.query!r}; --index lets today's index give them")
         began = time.monotonic()
         reply = await self.find(request)
         return reply, record_of(request, msgspec.json.encode(reply), began)
 
 
-def replies_of(trace: Trace) -> dict[tuple[str, str], AskRecord]:
-    """Every reply in a trace, by prompt and digest of its variables."""
-    return {(a.prompt, a.variables): a for stage in _stages(trace) for a in stage.asks if a.variables and not a.failure}
+def engine_of(ask: AskRecord) -> str:
+    return ":".join(dict.fromkeys(filter(None, (ask.engine, ask.model)))) or "an engine"
+
+
+def _has_changed(ask: AskRecord, profile: str) -> bool:
+    return bool(ask.version) and ask.version != version_of(ask.prompt, profile)
+
+
+@functools.cache
+def _renderer() -> Renderer:
+    return Renderer()
+
+
+def version_of(prompt: str, profile: str) -> str:
+    """Today's version of the prompt under that profile; empty where there is no such prompt. Raises Poison."""
+    try:
+        return _renderer().version(prompt, profile)
+    except KeyError:
+        return ""
+
+
+def replies_of(trace: Trace) -> dict[tuple[str, str], AskRecord | str]:
+    """Every reply in a trace, by prompt and digest of its variables; of an ask that failed, the failure as a fallback names it.
+
+    An ask that was cut off when another one of its stage failed has no digest.
+    """
+    found: dict[tuple[str, str], AskRecord | str] = {}
+    for stage in _stages(trace):
+        for ask in stage.asks:
+            found[ask.prompt, ask.variables] = _failure_in(stage, ask) or ask
+    return found
+
+
+def _failure_in(stage: Stage, ask: AskRecord) -> str:
+    """`Class: message` of an ask that failed or was cut off; empty for one with a reply."""
+    if ask.failure:
+        return stage.fallback if ask.failure in stage.fallback else f"Unavailable: {ask.failure}"
+    return "" if ask.variables else stage.fallback or "Unavailable: cut off"
 
 
 def hits_of(trace: Trace) -> list[SearchRecord]:

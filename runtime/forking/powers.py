@@ -10,27 +10,29 @@ from actors.question.resolved import RULES
 from bus.powers.searching import SearchReply, SearchRequest
 from bus.wire.errors import Unavailable
 from runtime.engines.routing import make_engine
-from runtime.forking.live_powers import Live
+from runtime.forking.live_powers import RECORDED, Live
 from runtime.processes.inference import Inference
 from runtime.settings import IndexSettings, Settings
 
 
 @contextlib.asynccontextmanager
-async def live_for(settings: Settings, engine: str) -> AsyncIterator[Live]:
-    """The live powers. `engine` is one of the settings' engines, or `recorded`: the extractive engine answers what is not recorded.
+async def live_for(settings: Settings, engine: str, fill: str = "") -> AsyncIterator[Live]:
+    """The live powers. `engine` is one of the settings' engines, or RECORDED; then `fill` answers what is not recorded, if named.
 
     Raises Unavailable.
     """
-    name = "extractive" if engine == "recorded" else engine
-    chosen = msgspec.structs.replace(settings.inference, engine=name)
-    made = make_engine(chosen)
-    await made.start()
+    name = fill if engine == RECORDED else engine
+    chosen = msgspec.structs.replace(settings.inference, engine=name or settings.inference.engine)
+    made = make_engine(chosen) if name else None
+    if made is not None:
+        await made.start()
     index = _Index(settings.index) if settings.index.place else None
     try:
-        has_model = None if engine == "recorded" else name != RULES
-        yield Live(Inference(made, chosen), index.find if index else None, has_model)
+        has_model = None if engine == RECORDED else name != RULES
+        yield Live(Inference(made, chosen) if made else None, index.find if index else None, has_model)
     finally:
-        await made.close()
+        if made is not None:
+            await made.close()
         if index is not None:
             await asyncio.to_thread(index.close)
 

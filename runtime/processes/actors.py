@@ -40,6 +40,11 @@ log = logging.getLogger("groundwire.bus")
 PATIENCE_S = 60.0
 
 
+def defaults_in(settings: Settings) -> Defaults:
+    """What questions are resolved under."""
+    return Defaults(settings.verifier.numeric_promote, settings.answers.voice, has_model=not settings.without_model)
+
+
 async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "") -> None:
     """Run actors until `stop` is set; `name` identifies this process in health checks. Without one it serves a lone question.
 
@@ -51,8 +56,7 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "") -> N
         detect("The first call loads the words of both.")
         for language in LANGUAGES:
             named(LANGUAGES, language)
-    has_model = not settings.without_model
-    with resolving_under(Defaults(settings.verifier.numeric_promote, settings.answers.voice, has_model=has_model)):
+    with resolving_under(defaults_in(settings)):
         first = await connect(settings.bus, name="groundwire-declare", user=ACTORS.name)
         await declare_streams(first.jetstream(timeout=2.0), settings.bus)
         await first.close()

@@ -3,13 +3,15 @@
 import dataclasses
 import difflib
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import msgspec
 
 from bus.delivery.graph import Graph
-from bus.journal.records import Record
+from bus.journal.records import Record, decode
 from bus.runs.run_record import RunRecord, record_of
 from bus.runs.story import story_of
 from bus.wire.errors import Poison
@@ -30,17 +32,22 @@ class Difference:
     now: str
 
 
-def first_difference(recorded: bytes, now: bytes) -> Difference | None:
-    """Where two JSON texts first differ; None if they are the same bytes."""
+#: Reads JSON as a type of today; what cannot be read raises Poison or msgspec.DecodeError.
+type Reading = Callable[[bytes], object]
+
+
+def first_difference(recorded: bytes, now: bytes, read: Reading = msgspec.json.decode) -> Difference | None:
+    """Where two JSON texts first differ in their values; None where only spaces, the order of keys or the form of a number do.
+
+    With today's type for `read`, a field that a text lacks has its default, and a field that the type lacks does not count.
+    """
     if recorded == now:
         return None
-    try:
-        found = _walk("", msgspec.json.decode(recorded), msgspec.json.decode(now))
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        found = None
-    if found is not None:
-        return found
-    # Same values, different bytes: another key order, or another way to write a number.
+    for reading in (read, msgspec.json.decode):
+        try:
+            return _walk("", *(msgspec.json.decode(msgspec.json.encode(reading(text))) for text in (recorded, now)))
+        except (msgspec.DecodeError, UnicodeDecodeError, Poison):
+            continue
     at = next((n for n, (a, b) in enumerate(zip(recorded, now, strict=False)) if a != b), min(len(recorded), len(now)))
     begin = max(0, at - 20)
     return Difference(f"byte {at}", *(text[begin : begin + WIDTH].decode(errors="replace") for text in (recorded, now)))
@@ -51,7 +58,7 @@ def _walk(path: str, recorded: object, now: object) -> Difference | None:
         return _in_object(path, recorded, now)
     if isinstance(recorded, list) and isinstance(now, list):
         return _in_list(path, recorded, now)
-    if type(recorded) is not type(now) or recorded != now:
+    if isinstance(recorded, bool) is not isinstance(now, bool) or recorded != now:
         return Difference(path, *_texts(recorded, now))
     return None
 
@@ -156,7 +163,7 @@ def parting(first: Trace, second: Trace, graph: Graph) -> Parting | None:
     """The first difference, in the order of the first run's steps; None if both runs have the same messages."""
     asked = (_message(first.records, ASKED), _message(second.records, ASKED))
     forked = second.parent == first.run_id
-    if not forked and (difference := first_difference(*asked)) is not None:
+    if not forked and (difference := first_difference(*asked, partial(decode, ASKED))) is not None:
         return Parting("", "", difference)
     others = {_place(step): step for step in steps_of(second, graph).taken}
     for step in steps_of(first, graph).taken:
@@ -183,7 +190,7 @@ def _between(one: Step, other: Step) -> Difference | None:
     if _outputs(one) != _outputs(other):
         return Difference("type", _outputs(one), _outputs(other))
     for a, b in zip(_in_order(one), _in_order(other), strict=True):
-        if (difference := first_difference(_body(a), _body(b))) is not None:
+        if (difference := first_difference(_body(a), _body(b), partial(decode, a.key.type))) is not None:
             return difference
     return None
 

@@ -1,11 +1,15 @@
 """Replay a run through today's code: each recorded input goes to its actor, powers answer from the record, outputs are compared.
 
+Values are compared, as today's types read them; so a trace that another program has written again, or that lacks a newer field,
+replays.
+
 What a replay cannot know is not compared: work cut off by the end of the run, and events that are no longer kept.
 """
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from actors.question.resolved import resolving_under
 from bus.delivery.execution import Services, execute
@@ -18,6 +22,15 @@ from runtime.replay.difference import first_difference
 from runtime.replay.recorded_powers import Astray, EventMemory, Replies, text_of
 from runtime.replay.steps import Orphan, Step, steps_of
 from runtime.replay.trace import Shown, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What the run depended on and is another today: a prompt's version, the model, a setting."""
+
+    what: str
+    recorded: str
+    now: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +47,10 @@ class Divergence:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """The result of a replay: how many `stages` and `events` were compared; `unfinished` names stages cut off by the run's end."""
+    """The result of a replay: how many `stages` and `events` were compared; `unfinished` names stages cut off by the run's end.
+
+    `changed`: what a replay does not run under, since it takes the record's replies and settings, and is another today.
+    """
 
     run_id: str
     stages: int
@@ -43,6 +59,7 @@ class Replayed:
     unfinished: tuple[str, ...]
     finished: bool
     divergence: Divergence | None = None
+    changed: tuple[Changed, ...] = ()
 
 
 class Diverged(Exception):
@@ -179,7 +196,8 @@ class _Player:
             if (recorded.key.type, recorded.key.lane) != (message_type(type(made)), lane_of(made)):
                 have = (f"{recorded.key.type} {recorded.key.lane}", f"{_name(made)} {lane_of(made)}")
                 raise self._diverged(step, "output", "type", *have)
-            difference = first_difference(recorded.data.partition(b"\n")[0], encode(made))
+            body, read = recorded.data.partition(b"\n")[0], partial(decode, recorded.key.type)
+            difference = first_difference(body, encode(made), read)
             if difference is not None:
                 raise self._diverged(step, "output", difference.path, difference.recorded, difference.now)
 
@@ -193,7 +211,7 @@ class _Player:
         for n in range(began, max(len(lines), len(self.recorded) if last else 0)):
             recorded = self.recorded[n] if n < len(self.recorded) else b'"nothing"'
             now = lines[n] if n < len(lines) else b'"nothing"'
-            if (difference := first_difference(recorded, now)) is not None:
+            if (difference := first_difference(recorded, now, decode_event)) is not None:
                 path = f"events[{n + 1}]" + (f".{difference.path}" if difference.path else "")
                 raise self._diverged(step, "event", path, difference.recorded, difference.now)
 
@@ -218,9 +236,9 @@ class _Player:
             now = decode_event(line)
             # The events of a stage's start and end do not come from the actor.
             if line not in self._aside and not isinstance(now, StageEvent):
-                like = (each for each in self._aside if type(decode_event(each)) is type(now))
-                difference = first_difference(next(like, b'"nothing"'), line)
-                if difference is not None:
+                like = [each for each in self._aside if type(decode_event(each)) is type(now)] or [b'"nothing"']
+                found = [first_difference(each, line, decode_event) for each in like]
+                if None not in found and (difference := found[0]) is not None:
                     raise self._diverged(step, "event", difference.path, difference.recorded, difference.now)
 
     def _diverged(self, step: Step, part: str, path: str, recorded: str, now: str) -> Diverged:

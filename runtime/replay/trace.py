@@ -4,6 +4,8 @@ A record's message and stage are in the file byte for byte as in the journal.
 """
 
 import base64
+import importlib.metadata
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from actors.question.resolved import Defaults
 
 
+#: Of the format. A field that is added and has a default is no new version.
 VERSION = 1
 ASKED, FINISHED = message_type(QuestionAsked), message_type(RunFinished)
 #: On records that a fork took over: the run they come from. On its question, also the stage it forks at and how many events
@@ -111,6 +114,7 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_f
 class _Header(_Line, frozen=True, kw_only=True, omit_defaults=True, tag="trace"):
     version: int
     run_id: str
+    made_by: str = ""  # the release that wrote the file
     parent: str = ""
     forked_at: str = ""
 
@@ -141,7 +145,11 @@ _any_json = msgspec.json.Decoder()
 
 
 def dump(trace: Trace) -> Iterator[bytes]:
-    yield _encode(_Header(version=VERSION, run_id=trace.run_id, parent=trace.parent, forked_at=trace.forked_at))
+    release = importlib.metadata.version("groundwire")
+    header = _Header(
+        version=VERSION, run_id=trace.run_id, made_by=release, parent=trace.parent, forked_at=trace.forked_at
+    )
+    yield _encode(header)
     for record in trace.records:
         yield _encode(_line_of(record))
     for frame in trace.frames:
@@ -190,7 +198,23 @@ def read(path: Path) -> Trace:
         data = path.read_bytes()
     except OSError as error:
         raise BrokenTrace(f"{path}: cannot be read ({error.strerror})") from None
-    return load(data.split(b"\n"), name=str(path))
+    return load(_lines_in(data), name=str(path))
+
+
+def _lines_in(data: bytes) -> list[bytes]:
+    """The lines of a file; of one that another program printed over several lines, each value as a line."""
+    lines = data.split(b"\n")
+    if lines[0].strip() != b"{":
+        return lines
+    decoder, text, found, at = json.JSONDecoder(), data.decode(errors="replace").rstrip(), list[bytes](), 0
+    while at < len(text):
+        begin = at + len(text[at : at + 1000]) - len(text[at : at + 1000].lstrip())
+        try:
+            _, at = decoder.raw_decode(text, begin)
+        except ValueError:
+            return lines
+        found.append(text[begin:at].encode())
+    return found
 
 
 def load(lines: Iterable[bytes], *, name: str) -> Trace:
@@ -234,7 +258,7 @@ def _checked(found: _Line, where: str) -> _Header:
 def _record_of(found: _Record, header: _Header, before: set[int], where: str) -> Record:
     try:
         key = parse(found.subject)
-        data = base64.b64decode(found.data, validate=True) if found.data else bytes(found.body)
+        data = base64.b64decode(found.data, validate=True) if found.data else _compact(found.body)
     except ValueError as error:
         raise BrokenTrace(f"{where}: {error}") from None
     if key.run_id != header.run_id:
@@ -244,13 +268,18 @@ def _record_of(found: _Record, header: _Header, before: set[int], where: str) ->
         wrong = f"made of record {cause}, which is not above it" if found.sequence not in before else "there twice"
         raise BrokenTrace(f"{where}: record {found.sequence} is {wrong}; a line was lost or moved")
     if bytes(found.stage):
-        data += b"\n" + bytes(found.stage)
+        data += b"\n" + _compact(found.stage)
     return Record(key, found.sequence, found.time, data, found.headers)
 
 
 def _frame_of(found: _Frame) -> Shown:
-    data = b"\n".join(bytes(event) for event in found.events)
+    data = b"\n".join(map(_compact, found.events))
     return Shown(found.sequence, found.time, data, is_fenced(found.subject), found.headers)
+
+
+def _compact(raw: msgspec.Raw) -> bytes:
+    """The same JSON without the spaces that another program may have added."""
+    return msgspec.json.format(bytes(raw), indent=-1) if bytes(raw) else b""
 
 
 def masked_trace(trace: Trace) -> Trace:

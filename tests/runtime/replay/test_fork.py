@@ -15,7 +15,7 @@ from runtime.engines.engine import Request
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.engines.scripted.engine import ScriptedEngine
 from runtime.forking.fork import NothingToFork, fork, keep
-from runtime.forking.live_powers import Live, hits_of, replies_of
+from runtime.forking.live_powers import Live, NotRecorded, hits_of, replies_of
 from runtime.processes.inference import Inference
 from runtime.replay.difference import contrast, parting
 from runtime.replay.journal_traces import latest_runs, read_run
@@ -23,6 +23,7 @@ from runtime.replay.replayer import replay
 from runtime.replay.trace import Trace, dump, load
 from runtime.settings import InferenceSettings
 from tests.runtime.replay.conftest import QUESTIONS, Recorder
+from tests.runtime.replay.test_replayer import Faulty
 
 
 def live() -> Live:
@@ -70,8 +71,16 @@ async def test_fork_names_the_first_difference(traces: dict[str, Trace], monkeyp
 
 async def test_recorded_replies_go_before_the_engine(traces: dict[str, Trace]) -> None:
     trace = traces["complex"]
-    silent = Live(Inference(ScriptedEngine(nobody), InferenceSettings(cache_entries=0)), replies=replies_of(trace))
-    forked = await fork(trace, pipeline(), "classify_intent", "forked", silent)
+    forked = await fork(trace, pipeline(), "classify_intent", "forked", Live(replies=replies_of(trace)))
+    assert parting(trace, forked, pipeline()) is None
+
+
+@pytest.mark.parametrize("prompt", ["answer_simple", "judge_relevance", "verify_answer"])
+async def test_recorded_failures_fail_again(recorder: Recorder, prompt: str) -> None:
+    question = QUESTIONS["complex" if prompt == "judge_relevance" else "simple"]
+    async with recorder(Faulty(**{prompt: (Unavailable("the model is gone"), 0)})) as record:
+        trace = await record(question)
+    forked = await fork(trace, pipeline(), "classify_intent", "forked", Live(replies=replies_of(trace)))
     assert parting(trace, forked, pipeline()) is None
 
 
@@ -109,10 +118,8 @@ async def test_hits_come_from_trace_or_index(traces: dict[str, Trace]) -> None:
     second = live()
     second.hits = hits_of(trace)
     assert parting(trace, await fork(trace, pipeline(), "retrieve", "second", second), pipeline()) is None
-    none = contrast(trace, await fork(trace, pipeline(), "retrieve", "third", live()), pipeline())
-    assert none.parting is not None
-    assert none.parting.stage == "retrieve"
-    assert none.second.outcome != "answered"
+    with pytest.raises(NotRecorded, match="no hits for 'When are refunds paid\\?'; --index"):
+        await fork(trace, pipeline(), "retrieve", "third", live())
 
 
 async def test_fork_at_a_stage_not_reached_is_refused(traces: dict[str, Trace]) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from actors.pipeline import pipeline
 from bus.journal.records import Record
+from bus.powers.events import Sources, decode_event
 from bus.wire.subjects import Key
 from prompts.library import Library
 from runtime.cli import groundwire
@@ -99,10 +100,11 @@ ROWS = [
     ('{"a":1}', '{"a":1,"b":null}', ("b", "nothing", "null")),
     ('{"a":1,"b":null}', '{"a":1}', ("b", "null", "nothing")),
     ('{"a":1}', '{"a":true}', ("a", "1", "true")),
-    ('{"a":1}', '{"a":1.0}', ("a", "1", "1.0")),
+    ('{"a":1}', '{"a":1.0}', None),
+    ('{"a":0}', '{"a":false}', ("a", "0", "false")),
     ('{"a":"1"}', '{"a":1}', ("a", '"1"', "1")),
-    ('{"a":1,"b":2}', '{"b":2,"a":1}', ("byte 2", '{"a":1,"b":2}', '{"b":2,"a":1}')),
-    ('{"a":1.0}', '{"a":1.00}', ("byte 8", '{"a":1.0}', '{"a":1.00}')),
+    ('{"a":1,"b":2}', '{ "b":2,\n"a":1}', None),
+    ('{"a":1.0}', '{"a":1.00}', None),
     ("[1", "[2", ("byte 1", "[1", "[2")),
 ]
 
@@ -131,9 +133,35 @@ JSON = st.recursive(
 
 
 @given(JSON, JSON)
-def test_equal_bytes_have_no_difference(one: object, other: object) -> None:
+def test_equal_values_have_no_difference(one: object, other: object) -> None:
     texts = msgspec.json.encode(one), msgspec.json.encode(other)
-    assert (first_difference(*texts) is None) == (texts[0] == texts[1])
+    sorted_texts = [msgspec.json.encode(each, order="sorted") for each in (one, other)]
+    assert (first_difference(*texts) is None) == (sorted_texts[0] == sorted_texts[1])
+
+
+def test_absent_field_has_its_default() -> None:
+    now = msgspec.json.encode(Sources(items=()))
+    for recorded, same in ((b'{"type":"sources","items":[],"gone":1}', True), (b'{"type":"sources"}', False)):
+        assert (first_difference(recorded, now, decode_event) is None) == same
+
+
+@pytest.mark.parametrize("printed", [{}, {"indent": 2, "sort_keys": True}], ids=["spaces", "lines"])
+async def test_rewritten_trace_replays(traces: dict[str, Trace], tmp_path: Path, printed: dict[str, int]) -> None:
+    """As `jq` or Python's json writes it: with spaces, other escapes, in another order."""
+    for trace in traces.values():
+        path = tmp_path / "run.jsonl"
+        path.write_text("".join(json.dumps(json.loads(line), **printed) + "\n" for line in dump(trace)))  # type: ignore[arg-type]
+        assert (await replay(read(path), pipeline())).divergence is None
+
+
+EARLIER = sorted(Path(__file__).with_name("earlier").glob("*.jsonl"))
+
+
+@pytest.mark.parametrize("path", EARLIER, ids=lambda path: path.stem)
+async def test_trace_of_earlier_version_replays(path: Path) -> None:
+    """Named by the commit that wrote it. The oldest one reaches the choice, which took other units then."""
+    found = (await replay(read(path), pipeline())).divergence
+    assert (found and (found.stage, found.part)) == (("select_evidence", "output") if "ba32871" in path.stem else None)
 
 
 async def test_every_prompt_of_a_run_is_rendered_again(tmp_path: Path) -> None:
@@ -187,10 +215,56 @@ def test_replay_prints_the_first_difference(folder: Path) -> None:
     assert (recorded.split()[-1], now.split()[-1]) == ('"low"', '"high"')
 
 
+def test_fork_without_changes_is_its_parent(folder: Path) -> None:
+    done = groundwire_on("replay", "run.jsonl", "--from", "answer_simple", "--json")
+    found = json.loads(done.output)
+    assert found["parts_at"] == ""
+    assert {(each["what"], each["by"]) for each in found["given"]} == {
+        ("answer_simple", "recorded"),
+        ("verify_answer", "recorded"),
+    }
+
+
+def test_missing_reply_is_named(folder: Path) -> None:
+    as_library = ("replay", "run.jsonl", "--from", "select_evidence", "--profile", "library", "--out", "fork.jsonl")
+    for engine in ((), ("--engine", "recorded")):
+        done = groundwire_on(*as_library, *engine)
+        assert done.exit_code == 2
+        assert "answer_synthesis asks answer_synthesis what the record has no reply to; --fill" in done.output
+    assert not (folder / "fork.jsonl").exists()
+
+
+def test_changed_prompt_is_reported(folder: Path) -> None:
+    path = folder / "run.jsonl"
+    path.write_text(path.read_text().replace('"prompt":"answer_simple"', '"prompt":"answer_simple","version":"0123"'))
+    done = groundwire_on("replay", "run.jsonl")
+    assert (done.exit_code, done.output[:19]) == (3, "identical: 8 stages")
+    version = Library().version("answer_simple")
+    assert f"  prompt answer_simple: recorded 0123, today {version}\n" in done.output
+    forked = groundwire_on("replay", "run.jsonl", "--from", "answer_simple").output
+    assert "answer_simple: recorded, extractive; the prompt has changed since" in forked
+    filled = groundwire_on("replay", "run.jsonl", "--from", "answer_simple", "--fill", "extractive").output
+    assert "  answer_simple: answer_simple: extractive\n" in filled
+
+
+def test_changed_settings_are_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROUNDWIRE_ANSWERS_VOICE", "helpful")
+    monkeypatch.setenv("GROUNDWIRE_INFERENCE_ENGINE", "openai")
+    monkeypatch.setenv("GROUNDWIRE_INFERENCE_MODEL", "big")
+    done = groundwire_on("replay", "run.jsonl", "--json")
+    assert done.exit_code == 0
+    assert {each["what"]: (each["recorded"], each["now"]) for each in json.loads(done.output)["changed"]} == {
+        "model": ("extractive", "openai:big"),
+        "voice": ("strict", "helpful"),
+        "has_model": ("False", "True"),
+    }
+
+
 def test_a_fork_is_written_and_compared(folder: Path) -> None:
     made = groundwire_on(
-        "replay", "run.jsonl", "--from", "select_evidence", "--profile", "library", "--out", "fork.jsonl"
-    )
+        "replay", "run.jsonl", "--from", "select_evidence", "--profile", "library",
+        "--fill", "extractive", "--out", "fork.jsonl",
+    )  # fmt: skip
     assert made.exit_code == 0, made.output
     assert groundwire_on("replay", "fork.jsonl").output.endswith("3 stages inherited from its parent not compared\n")
     done = groundwire_on("diff", "run.jsonl", "fork.jsonl")
