@@ -5,7 +5,7 @@ AnswerVerified -> AnswerSettled
 Pure: everything it weighs is in the message.
 """
 
-from actors.outcome.regate_table import decide
+from actors.outcome.regate_table import decide, faults
 from actors.outcome.settling import settle
 from actors.question.profile import in_language, profile_of
 from actors.question.resolved import must_cite
@@ -19,7 +19,7 @@ from bus.wire.messages import AnswerSettled, AnswerVerified, Draft
 async def settle_answer(message: AnswerVerified, emit: Emit) -> AnswerSettled:
     question = message.question
     decision = decide(
-        [flag for sentence in message.sentences for flag in sentence.flags],
+        [flag for sentence in message.sentences for flag in faults(sentence.flags)],
         message.contradictions,
         message.refused,
         message.confidence,

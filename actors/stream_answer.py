@@ -24,5 +24,8 @@ async def stream_answer(message: AnswerSettled, emit: Emit) -> RunFinished:
         if message.retract:
             await emit.events(Error(code=settled.reason or "withdrawn", content=settled.answer))
         else:
-            await emit.text(settled.answer.removeprefix(await emit.shown()))
+            rest_of_it = settled.answer.removeprefix(await emit.shown())
+            at = len(settled.answer) - len(rest_of_it)
+            marked = [(each.answer_start - at, each.answer_end - at) for each in settled.unverified or ()]
+            await emit.text(rest_of_it, unverified=marked)
     return RunFinished(settled=settled)

@@ -3,6 +3,8 @@
 RunFinished -> nothing
 """
 
+from msgspec import UNSET
+
 from actors.outcome.refusals import code_of, words_of
 from bus.delivery.actor import actor
 from bus.powers.events import Done, Error, Event, Passages, References, TokensEnd
@@ -22,7 +24,8 @@ def closing(settled: Settled, *, ended: bool) -> list[Event]:
     if settled.outcome in ("failed", "cancelled"):
         error = Error(code=code_of(settled), content=words_of(settled), retry_after_s=settled.retry_after_s)
         return [error, Done()]
-    events: list[Event] = [] if ended else [TokensEnd()]
+    marked = tuple((each.answer_start, each.answer_end) for each in settled.unverified or ())
+    events: list[Event] = [] if ended else [TokensEnd(unverified_at=marked or UNSET)]
     if settled.outcome == "answered" and settled.references:
         events.append(References(items=settled.references))
     if settled.outcome == "closest":

@@ -2,46 +2,39 @@
 
 AnswerDrafted -> AnswerVerified        prompt: verify_answer
 
-A draft that was verified sentence by sentence skips this stage. When the verifier cannot answer, the draft goes on, since the
-verifier alone never refuses, with its sentences flagged as unverified.
+A draft that was verified sentence by sentence skips this stage. A model's verdict makes a sentence unverified, or verified again.
+When the verifier cannot answer, the draft goes on with its sentences flagged as unverified: the verifier alone never refuses.
 """
 
 import msgspec
 
-from actors.answering.sentence_check import contradictions_of, unverified
+from actors.answering.sentence_check import contradictions_of, prompt_of, unread, weighed
 from actors.evidence.prompt_shapes import evidence_of
 from actors.question.profile import profile_of
 from bus.delivery.actor import actor
 from bus.powers.protocols import Ask
 from bus.wire.errors import Failure
-from bus.wire.messages import AnswerDrafted, AnswerVerified, Contradiction
-from prompts import contracts
+from bus.wire.messages import AnswerDrafted, AnswerVerified, Contradiction, Sentence
 
 
 def as_drafted(message: AnswerDrafted, failure: Failure) -> AnswerVerified:
-    sentences = (
-        one if one.withheld else msgspec.structs.replace(one, flags=(*one.flags, unverified(one.text)))
-        for one in message.sentences
-    )
-    return verified(msgspec.structs.replace(message, sentences=tuple(sentences)), message.contradictions)
+    return verified(message, sentences=tuple(one if one.withheld else unread(one) for one in message.sentences))
 
 
 @actor(prompts=("verify_answer",), priority="check", fallback=as_drafted)
 async def verify_answer(message: AnswerDrafted, ask: Ask) -> AnswerVerified:
-    text = "".join(sentence.text for sentence in message.sentences if not sentence.withheld)
-    if message.verified or message.refused or not text.strip() or not profile_of(message.question.profile).verify:
-        return verified(message, message.contradictions)
-    verdict = await ask(
-        contracts.VerifyAnswer(
-            question=message.question.text,
-            answer=text,
-            evidence=evidence_of(message.evidence),
-            language=message.question.language,
-        )
+    question, claims = message.question, [sentence for sentence in message.sentences if not sentence.withheld]
+    text = "".join(sentence.text for sentence in claims)
+    if message.verified or message.refused or not text.strip() or not profile_of(question.profile).verify:
+        return verified(message)
+    verdict = await ask(prompt_of(question, claims, evidence_of(message.evidence)))
+    after = iter(weighed(question, claims, verdict))
+    return verified(
+        message,
+        sentences=tuple(sentence if sentence.withheld else next(after) for sentence in message.sentences),
+        contradictions=(*message.contradictions, *contradictions_of(verdict)),
     )
-    return verified(message, (*message.contradictions, *contradictions_of(verdict)))
 
 
-def verified(message: AnswerDrafted, contradictions: tuple[Contradiction, ...]) -> AnswerVerified:
-    fields = {**msgspec.structs.asdict(message), "contradictions": contradictions, "verified": True}
-    return AnswerVerified(**fields)
+def verified(message: AnswerDrafted, **found: tuple[Sentence, ...] | tuple[Contradiction, ...]) -> AnswerVerified:
+    return AnswerVerified(**{**msgspec.structs.asdict(message), **found, "verified": True})

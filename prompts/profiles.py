@@ -83,9 +83,10 @@ class Retrieval(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class Answers(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How sure an answer must be to be shown as one; None leaves it to the setting `answers.voice`."""
+    """What may be shown as an answer. Without a `voice` the setting `answers.voice` decides."""
 
-    voice: Voice | None = None
+    voice: Voice | None = None  # how sure an answer must be
+    unverified: Literal["mark", "withhold"] = "mark"  # what becomes of sentences that go beyond their sources
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

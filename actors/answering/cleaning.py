@@ -25,7 +25,9 @@ class Cleaning:
         return harmless(text, self._texts, self.urls)
 
     def clean(self, text: str) -> str:
-        text = self.harmless(text)
+        return self.masked(self.harmless(text))
+
+    def masked(self, text: str) -> str:
         return mask(text, known=self._known) if self._masked else text
 
     def flags(self, text: str, flags: tuple[Flag, ...]) -> tuple[Flag, ...]:

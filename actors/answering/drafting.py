@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 import msgspec
 from msgspec import UNSET
 
-from actors.answering.release import CheckedStream
+from actors.answering.release import NOTHING, CheckedStream, Earlier
 from actors.answering.sentence_check import cited_in
 from actors.choosing.confidence import confidence_of, lower
 from actors.outcome.refusals import fail
@@ -56,18 +56,18 @@ async def prose(
     variables: contracts.AnswerSimple | contracts.AnswerReport,
 ) -> Drafted:
     """Answer in prose, streamed; continues where an earlier attempt stopped."""
-    before, cited = await shown_before(emit)
+    earlier = await shown_before(emit)
     stream = CheckedStream(request, ask, emit, cites=must_cite(request.question))
-    already_shown = as_evidence(before, cited)
+    already_shown = as_evidence(earlier.text, earlier.cited)
     most = most_of_model(request.question.constraints)
-    await stream.run(ask.stream(variables, already_shown=already_shown, max_tokens=most), before=before, cited=cited)
+    await stream.run(ask.stream(variables, already_shown=already_shown, max_tokens=most), earlier)
     return drafted(stream)
 
 
-async def shown_before(emit: Emit) -> tuple[str, tuple[int, ...]]:
-    """The text that an earlier attempt has shown, and the evidence's numbers behind its markers; empty where they are equal."""
-    before = await emit.shown()
-    return before, (await emit.progress()).cited if before else ()
+async def shown_before(emit: Emit) -> Earlier:
+    if not (text := await emit.shown()):
+        return NOTHING
+    return Earlier(text, (await emit.progress()).cited, await emit.unverified())
 
 
 async def written(
@@ -88,8 +88,8 @@ async def written(
     if most_chars:
         text = shortened(text, max(most_chars - len(stream.notice), most_chars // 2))
     if not refused:
-        before, numbers = await shown_before(emit)
-        await stream.run(_once(_after(text, as_evidence(before, numbers))), before=before, cited=numbers, whole=True)
+        earlier = await shown_before(emit)
+        await stream.run(_once(_after(text, as_evidence(earlier.text, earlier.cited))), earlier, whole=True)
     return drafted(stream, confidence=confidence, refused=refused, refuse_reason=refuse_reason, cited=tuple(cited))
 
 

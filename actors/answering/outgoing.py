@@ -4,17 +4,20 @@ Sentences arrive whole under the release policy `sentence`; under `token`, delta
 """
 
 from collections.abc import Callable, Sequence
+from itertools import compress
 from typing import Protocol
 
 from msgspec import UNSET
 
 from actors.answering.cleaning import Cleaning
+from actors.gate.flags import standing
+from actors.text.aligned import aligned
 from actors.text.limit import TextLimit
 from actors.text.numbering import Numbering
 from actors.text.safe_stream import SafeStream
-from bus.powers.events import tokens_of
+from bus.powers.events import Stretch, tokens_of
 from bus.powers.protocols import Emit
-from bus.wire.messages import AnswerRequested
+from bus.wire.messages import AnswerRequested, Sentence
 from index.text.citations import markers
 
 
@@ -26,6 +29,7 @@ class Outgoing:
         self.shown = ""
         self.spoiled = False
         self._ready: list[str] = []
+        self._passed: list[Sentence] = []
         self._request = request
         self._emit = emit
         self._cleaning = cleaning
@@ -33,14 +37,16 @@ class Outgoing:
         self._begin()
         self._compose(waits=self._waits)
 
-    def resume(self, before: str, cited: Sequence[int]) -> None:
+    def resume(self, before: str, cited: Sequence[int], sentences: Sequence[Sentence]) -> None:
         """Continue after `before`, which an earlier attempt has shown. `cited`: the evidence's numbers behind its own."""
         self.shown = before
+        self._passed = list(sentences)
         self._begin(before, cited)
         self._compose(before, waits=False)
 
     def restart(self) -> None:
         """Begin again: everything before was thinking."""
+        self._passed.clear()
         if not self.shown:
             self._begin()
         self._compose(waits=self._waits)
@@ -82,9 +88,10 @@ class Outgoing:
     def count_checked(self, sentence: str) -> None:
         self._checked.take(tokens_of(self._cleaning.clean(sentence)))
 
-    def sentence(self, text: str) -> None:
+    def sentence(self, sentence: Sentence) -> None:
         """Add a sentence that has passed; `flush` shows it."""
-        self._ready += self.limit.take(tokens_of(self._sentences.feed(text)))
+        self._passed.append(sentence)
+        self._ready += self.limit.take(tokens_of(self._sentences.feed(sentence.text)))
 
     async def delta(self, text: str) -> None:
         self._ready += self.limit.take(self._cut.feed(self._deltas.feed(text)))
@@ -103,8 +110,17 @@ class Outgoing:
         """Show what is ready, as one message."""
         ready, self._ready = self._ready, []
         if ready and not self.spoiled:
-            await self._emit.tokens(ready, cited=self.cited)
+            await self._emit.tokens(ready, cited=self.cited, unverified=self._unverified(ready))
             self.shown += "".join(ready)
+
+    def _unverified(self, ready: Sequence[str]) -> list[Stretch]:
+        """The stretches of these tokens that belong to unverified sentences."""
+        marked = [standing(each.flags) == "unverified" for each in self._passed]
+        if not any(marked):
+            return []
+        before = len(self.shown)
+        places = aligned(self.shown + "".join(ready), [self._cleaning.masked(each.text) for each in self._passed])
+        return [(start - before, end - before) for start, end in compress(places, marked)]
 
 
 class TokenCut:

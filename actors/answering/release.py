@@ -7,17 +7,20 @@ at once and checks afterwards. Under every policy, the shown text has no thinkin
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from enum import Enum
+from typing import Final, NamedTuple
 
 from msgspec import UNSET
 
 from actors.answering.cleaning import Cleaning
 from actors.answering.outgoing import Outgoing
-from actors.answering.sentence_check import SentenceCheck, cited_in, is_strong, on_wire
+from actors.answering.sentence_check import SentenceCheck, cited_in, on_wire
 from actors.gate import flags as gate
+from actors.gate.flags import standing
+from actors.text.aligned import aligned
 from actors.text.numbering import as_evidence, plain
 from bus.powers.events import Withheld
 from bus.powers.protocols import Ask, Emit
-from bus.wire.messages import AnswerRequested, Conflict, Sentence, Span
+from bus.wire.messages import AnswerRequested, Conflict, Flag, Sentence, Span, UnverifiedSentence
 from index.text.citations import strip_markers
 from index.text.fences import fences
 from index.text.sentences import SentenceStream
@@ -40,6 +43,17 @@ class Sign(Enum):
     END = "no more"
 
 
+class Earlier(NamedTuple):
+    """What an earlier attempt has shown, the evidence's numbers behind its markers (empty where they are equal), and its marks."""
+
+    text: str = ""
+    cited: Sequence[int] = ()
+    unverified: Sequence[UnverifiedSentence] = ()
+
+
+NOTHING: Final = Earlier()
+
+
 class CheckedStream:
     """One answer on its way to the client. After `run`, read `sentences`, `out` and `check`."""
 
@@ -60,18 +74,13 @@ class CheckedStream:
         #: The notice after the answer where the evidence disagrees with itself; empty for none.
         self.notice = self.cleaning.clean(notice_of(request))
 
-    async def run(
-        self, deltas: AsyncIterator[str], *, before: str = "", cited: Sequence[int] = (), whole: bool = False
-    ) -> None:
-        """Consume an answer. `before`: the part that an earlier attempt has already shown, `cited` its numbers.
-
-        `whole`: it is there at once, so one call verifies it.
-        """
+    async def run(self, deltas: AsyncIterator[str], before: Earlier = NOTHING, *, whole: bool = False) -> None:
+        """Consume an answer after what was shown `before`. `whole`: it is there at once, so one call verifies it."""
         self._together = MOST_TOGETHER if whole and self.check.by_model else 1
-        if before:
-            self.out.resume(before, cited or sorted(cited_in(before)))
-            earlier = as_evidence(before, cited)
-            self.sentences += [Sentence(text=text) for text in _split(earlier)]
+        if before.text:
+            earlier = as_evidence(before.text, before.cited)
+            self.sentences += self._earlier(_split(earlier), before)
+            self.out.resume(before.text, before.cited or sorted(cited_in(before.text)), self.sentences)
             if self.notice and earlier.endswith(self.notice):
                 return
         waiting: asyncio.Queue[str | Sign] = asyncio.Queue()
@@ -93,6 +102,16 @@ class CheckedStream:
             await asyncio.wait([reading])
         await self._disagreement()
         await self.out.finish()
+
+    def _earlier(self, texts: Sequence[str], before: Earlier) -> Iterator[Sentence]:
+        """The sentences of an earlier attempt. Those that it marked are unverified still, for the reasons that the gate has."""
+        for text, (start, end) in zip(texts, aligned(before.text, texts), strict=True):
+            flags: tuple[Flag, ...] = ()
+            if any(each.answer_start < end and start < each.answer_end for each in before.unverified):
+                why = gate.flag("unverified", text.strip(), (), "an earlier attempt showed it as unverified")
+                found = self.check.flags(text)
+                flags = found if standing(found) == "unverified" else (on_wire(why),)
+            yield Sentence(text=text, flags=flags)
 
     async def _read(self, deltas: AsyncIterator[str], waiting: asyncio.Queue[str | Sign]) -> None:
         """Put the sentences of the answer into `waiting`; under `token`, also show every delta."""
@@ -170,6 +189,8 @@ class CheckedStream:
             if self.out.is_over:
                 break
             sentence = next(verified) if claims_something else checked
+            if self.release == "sentence":
+                sentence = self.check.released(sentence)
             self.sentences.append(sentence)
             if self.release == "token":
                 self.out.count_checked(sentence.text)
@@ -177,22 +198,22 @@ class CheckedStream:
                 flags = self.cleaning.flags(sentence.text, sentence.flags)
                 await self.emit.aside(Withheld(content=self.cleaning.clean(sentence.text), flags=flags))
             elif self.release == "sentence":
-                self.out.sentence(sentence.text)
+                self.out.sentence(sentence)
 
     async def _disagreement(self) -> None:
         """Add the conflict notice after an answer, unless the gate flags it."""
         if self.out.limit.cut is not UNSET:
             return
-        answered = any(s.text.strip() and not s.withheld and not is_strong(s.flags) for s in self.sentences)
+        answered = any(s.text.strip() and not s.withheld and standing(s.flags) != "withheld" for s in self.sentences)
         if not self.notice or not answered or self.out.spoiled or self.out.holds:
             return
-        if any(is_strong(self.check.flags(claim)) for claim in claims_of(self.request)):
+        if any(standing(self.check.flags(claim)) == "withheld" for claim in claims_of(self.request)):
             self.notice = ""
             return
         # The wording is ours, so its weak flags say nothing about the answer.
         self.sentences += [Sentence(text=line) for line in _split(self.notice)]
         if self.release != "draft":
-            self.out.sentence(self.notice)
+            self.out.sentence(Sentence(text=self.notice))
 
 
 def _parts(sentences: Sequence[str]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Check one sentence of an answer: by the gate, by translation where its language is wrong, and by the verifier."""
 
 from collections.abc import Collection, Sequence
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -8,16 +9,22 @@ from actors.answering.cleaning import Cleaning
 from actors.evidence.prompt_shapes import evidence_of
 from actors.gate import flags as gate
 from actors.gate.check import check_sentence, stands_alone
+from actors.gate.flags import standing
 from actors.outcome.admissions import excused, is_admission
 from actors.question.profile import in_language, profile_of
-from actors.question.resolved import asks_model
+from actors.question.resolved import asks_model, withholds_unverified
 from bus.powers.protocols import Ask
 from bus.wire.errors import Failure
-from bus.wire.messages import AnswerRequested, Contradiction, Flag, Sentence
+from bus.wire.messages import AnswerRequested, Contradiction, Flag, Question, Sentence
 from index.languages.detection import detect
 from index.text.citations import markers, strip_markers
 from prompts import contracts, notices
 from prompts.thinking import without_thinking
+
+#: A verdict with so many contradictions may have left out others.
+MOST_CONTRADICTIONS: Final = 5
+#: What the rules suspect and a model may know better.
+DOUBTS: Final = frozenset({"low_overlap", "unverified"})
 
 
 class SentenceCheck:
@@ -35,6 +42,7 @@ class SentenceCheck:
         self.verifies = profile.verify and request.question.release == "sentence"
         #: Whether a model verifies, for which one call with several sentences costs least.
         self.by_model = asks_model(request.question, "verify_answer")
+        self._strict = withholds_unverified(request.question)
 
     async def __call__(self, written: str) -> tuple[Sentence, bool]:
         """The sentence with its flags, and whether it is still to be verified. Under `draft` and `sentence` it may be withheld."""
@@ -43,7 +51,7 @@ class SentenceCheck:
         flags = self.flags(text, written)
         if release == "sentence" and {flag.kind for flag in flags if flag.strength == "strong"} <= {"unsupported"}:
             text, flags = await self._translated(text, flags)
-        strong = is_strong(flags)
+        strong = standing(flags) == "withheld"
         advice = self._is_advice(text)
         alone = self._cites and not (advice or is_admission(text)) and stands_alone(text, self._evidence)
         if alone and release == "token":
@@ -83,29 +91,57 @@ class SentenceCheck:
         return translated, self.flags(translated, written)
 
     async def verified(self, sentences: Sequence[Sentence]) -> list[Sentence]:
-        """The sentences after one call of the verifier: those that it finds negated are withheld; every contradiction is kept."""
+        """The sentences after one call of the verifier; every contradiction is kept."""
         if not sentences:
             return []
-        texts = [one.text for one in sentences]
-        prompt = contracts.VerifyAnswer(
-            question=self._question.text,
-            answer=texts[0] if len(texts) == 1 else "\n".join(f"({n}) {one.strip()}" for n, one in enumerate(texts, 1)),
-            evidence=self._evidence,
-            language=self._question.language,
-        )
         try:
-            verdict = await self._ask(prompt)
+            verdict = await self._ask(prompt_of(self._question, sentences, self._evidence))
         except Failure:  # they have passed the gate, and the verifier alone never refuses
-            return [replace(one, flags=(*one.flags, unverified(one.text))) for one in sentences]
+            return [unread(one) for one in sentences]
         self.contradictions += contradictions_of(verdict)
-        negated = {_place(one, texts) for one in verdict.contradictions if one.type == "direct_negation"}
-        return [replace(one, withheld=True) if at in negated else one for at, one in enumerate(sentences)]
+        return weighed(self._question, sentences, verdict)
+
+    def released(self, sentence: Sentence) -> Sentence:
+        """The sentence as it is released; a strict profile withholds an unverified one."""
+        return replace(sentence, withheld=True) if self._strict and standing(sentence.flags) != "verified" else sentence
 
     def _copied(self, text: str) -> bool:
         """Whether the text only repeats a span, or names sources, so that the gate's checks are enough."""
         words = " ".join(strip_markers(text).split()).strip(" .。")
         label = notices.label("source", self._question.language)
         return words.startswith((">", label)) or any(words in " ".join(each.text.split()) for each in self._evidence)
+
+
+def prompt_of(
+    question: Question, sentences: Sequence[Sentence], evidence: tuple[contracts.Evidence, ...]
+) -> contracts.VerifyAnswer:
+    """What the verifier is asked about these sentences. A model gets several with their numbers."""
+    texts = [one.text for one in sentences]
+    numbered = len(texts) > 1 and asks_model(question, "verify_answer")
+    answer = "\n".join(f"({n}) {text.strip()}" for n, text in enumerate(texts, 1)) if numbered else "".join(texts)
+    return contracts.VerifyAnswer(question=question.text, answer=answer, evidence=evidence, language=question.language)
+
+
+def weighed(question: Question, sentences: Sequence[Sentence], verdict: contracts.Verdict) -> list[Sentence]:
+    """The sentences after a verdict. A model's makes those that it contradicts unverified, and lifts the doubts of the rules from
+    the others. A verdict of the rules moves none, since the gate has the same rules.
+    """
+    if not asks_model(question, "verify_answer"):
+        return list(sentences)
+    texts = [one.text for one in sentences]
+    found = [(_place(one, texts), one) for one in verdict.contradictions]
+    complete = len(found) < MOST_CONTRADICTIONS and all(at >= 0 for at, _ in found)
+    return [_weighed(each, [one for at, one in found if at == n], complete) for n, each in enumerate(sentences)]
+
+
+def _weighed(sentence: Sentence, found: Sequence[contracts.Contradiction], complete: bool) -> Sentence:
+    if found:
+        flags = (
+            gate.flag("unverified", one.claim, (), f"the verifier says {one.type}: {one.explanation}") for one in found
+        )
+        return replace(sentence, flags=(*sentence.flags, *map(on_wire, flags)))
+    kept = tuple(flag for flag in sentence.flags if flag.kind not in DOUBTS)
+    return replace(sentence, flags=kept) if complete else sentence
 
 
 def _place(found: contracts.Contradiction, texts: Sequence[str]) -> int:
@@ -129,13 +165,10 @@ def flags_of(
     return excused(text, tuple(map(on_wire, flags)))
 
 
-def unverified(text: str) -> Flag:
-    """The flag of a sentence that the verifier was to check, and of which no verdict could be read."""
-    return on_wire(gate.flag("unverified", text.strip(), (), "the verifier gave no verdict that could be read"))
-
-
-def is_strong(flags: Sequence[Flag]) -> bool:
-    return any(flag.strength == "strong" for flag in flags)
+def unread(sentence: Sentence) -> Sentence:
+    """A sentence that the verifier was to check, and of which no verdict could be read."""
+    why = gate.flag("unverified", sentence.text.strip(), (), "the verifier gave no verdict that could be read")
+    return replace(sentence, flags=(*sentence.flags, on_wire(why)))
 
 
 def on_wire(flag: gate.Flag) -> Flag:

@@ -15,6 +15,12 @@ def private(settled: Settled, *, shown_text: str) -> Settled:
     rest = settled.answer.removeprefix(shown_text)
     before = settled.answer.removesuffix(rest)
     known = values_in([*(c.cited_text for c in settled.citations), *(p.text for p in settled.passages)])
+
+    def at(place: int) -> int:
+        """Where that place of the answer is in the masked one."""
+        done = min(place, len(before))
+        return done + len(mask(settled.answer[done:place], before, known))
+
     withheld = tuple(
         WithheldSentence(text=mask(s.text, known=known), flags=flags_shown(s.text, s.flags, known))
         for s in settled.withheld
@@ -26,9 +32,21 @@ def private(settled: Settled, *, shown_text: str) -> Settled:
         )
         for one in settled.conflicts
     )
-    whole = masked(msgspec.structs.replace(settled, answer="", withdrawn=UNSET, withheld=withheld, conflicts=conflicts))
+    unverified = tuple(
+        msgspec.structs.replace(
+            s,
+            text=mask(s.text, known=known),
+            answer_start=at(s.answer_start),
+            answer_end=at(s.answer_end),
+            flags=flags_shown(s.text, s.flags, known),
+        )
+        for s in settled.unverified or ()
+    )
+    changed = {"withheld": withheld, "conflicts": conflicts, "unverified": unverified or UNSET}
+    whole = masked(msgspec.structs.replace(settled, answer="", withdrawn=UNSET, **changed))
     answer = before + mask(rest, before, known)
     citations = whole.citations if answer == settled.answer else placed(whole.citations, answer)
+
     return msgspec.structs.replace(whole, answer=answer, withdrawn=settled.withdrawn, citations=citations)
 
 

@@ -4,26 +4,19 @@ The gate's flags and the verifier's contradictions are counted once; a row has t
 verifier alone never refuses: every refusing row, except for the model's own refusal, requires a strong flag from the gate.
 """
 
+import re
 from collections.abc import Iterable
 from typing import Literal, Protocol
 
 import msgspec
 
-from prompts.vocabulary import Confidence, FlagStrength
+from actors.gate.flags import Weighed
+from prompts.vocabulary import Confidence
 
 Strength = Literal["strong", "medium", "weak"]
 Step = Literal["refuse", "lowest", "down", "same"]
 
 _ONE_DOWN: dict[Confidence, Confidence] = {"high": "medium", "medium": "low", "low": "low"}
-
-
-class GateFlag(Protocol):
-    """The part of a gate flag that is read here."""
-
-    @property
-    def kind(self) -> str: ...
-    @property
-    def strength(self) -> FlagStrength: ...
 
 
 class VerifierFlag(Protocol):
@@ -89,7 +82,7 @@ TABLE: tuple[RegateRow, ...] = (
 
 
 def decide(
-    flags: Iterable[GateFlag],
+    flags: Iterable[Weighed],
     contradictions: Iterable[VerifierFlag],
     refused: bool,
     confidence: Confidence,
@@ -108,7 +101,7 @@ def decide(
 
 
 def count(
-    flags: Iterable[GateFlag],
+    flags: Iterable[Weighed],
     contradictions: Iterable[VerifierFlag],
     refused: bool,
     confidence: Confidence,
@@ -137,6 +130,26 @@ def verifier_strength(contradiction: VerifierFlag, numeric_promote: bool) -> Str
     if contradiction.type == "numeric_conflict" and numeric_promote and contradiction.severity == "critical":
         return "strong"
     return "medium"
+
+
+def faults[F: Weighed](flags: Iterable[F]) -> list[F]:
+    """The flags of one sentence; of several strong ones about the same words, which are one fault, only the first."""
+    found: list[F] = []
+    for one in flags:
+        if one.strength == "weak" or not any(each.strength == "strong" and _share(each, one) for each in found):
+            found.append(one)
+    return found
+
+
+def _share(first: Weighed, second: Weighed) -> bool:
+    """Whether a word of one is, or belongs to, a word of the other; a number is only equal to itself."""
+    words, others = (re.findall(r"\w+", each.words.casefold()) for each in (first, second))
+    return any(
+        word == other
+        or (min(len(word), len(other)) > 1 and not (word + other).isdecimal() and (word in other or other in word))
+        for word in words
+        for other in others
+    )
 
 
 def _reached(counts: FlagCounts, wanted: FlagCounts) -> bool:

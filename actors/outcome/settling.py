@@ -1,18 +1,33 @@
 """Settle a verified draft: as an answer with its citations, or, with its reason, as the closest passages or a refusal."""
 
 from collections.abc import Iterator, Sequence
+from itertools import compress
 
 import msgspec
 from msgspec import UNSET
 
+from actors.gate.flags import standing
 from actors.outcome.admissions import admits
 from actors.outcome.closest import closest, near, passage_of
 from actors.outcome.refusals import refuse, safe_text
 from actors.outcome.regate_table import Decision
+from actors.question.profile import profile_of
+from actors.question.resolved import withholds_unverified
+from actors.text.aligned import aligned
 from actors.text.limit import limited
 from actors.text.numbering import numbered
 from bus.runs.citing import citations_of, references_of
-from bus.wire.messages import AnswerSettled, Conflict, Draft, Passage, Sentence, Settled, WithheldSentence
+from bus.wire.messages import (
+    AnswerSettled,
+    Conflict,
+    Draft,
+    Passage,
+    Sentence,
+    Settled,
+    UnverifiedSentence,
+    WithheldSentence,
+)
+from index.masking import mask, values_in
 from index.text.citations import markers, strip_markers
 from prompts import notices
 from prompts.vocabulary import Confidence, Reason
@@ -38,8 +53,8 @@ def settle(message: Draft, decision: Decision, *, must_cite: bool, profile_reply
     elif admits(kept) and not references:
         return _admitted(message, decision, answer if answer.strip() else "".join(s.text for s in kept).strip())
     elif cut is UNSET and not any(map(str.isalnum, strip_markers(answer))):
-        strong = any(flag.strength == "strong" for s in message.sentences for flag in s.flags)
-        reason = "grounding_failed" if strong or message.contradictions else "citations_invalid"
+        wrong = bool(message.contradictions) or any(_is_barred(each, message) for each in message.sentences)
+        reason = "grounding_failed" if wrong else "citations_invalid"
     elif must_cite and not references:
         reason = "citations_invalid"
     if reason is not None:
@@ -62,6 +77,7 @@ def settle(message: Draft, decision: Decision, *, must_cite: bool, profile_reply
             profile=message.question.profile,
             probability=message.probability,
             cut=cut,
+            unverified=unverified(message, kept, answer) or UNSET,
         ),
         shown=message.shown,
     )
@@ -69,7 +85,7 @@ def settle(message: Draft, decision: Decision, *, must_cite: bool, profile_reply
 
 def settle_shaped(message: Draft, answer: str, decision: Decision, profile_reply: str) -> AnswerSettled:
     """The end of a run that was asked for JSON: all of it, or a refusal if one sentence in it must not be shown."""
-    if not decision.keep or any(flag.strength == "strong" for s in message.sentences for flag in s.flags):
+    if not decision.keep or any(_is_barred(each, message) for each in message.sentences):
         return _refused(message, _grounding_reason(message.sentences), decision, profile_reply)
     beside = tuple(cited_by(message.sentences, answer, message))
     return AnswerSettled(
@@ -86,8 +102,33 @@ def settle_shaped(message: Draft, answer: str, decision: Decision, profile_reply
             language=message.question.language,
             profile=message.question.profile,
             probability=message.probability,
+            unverified=unverified(message, message.sentences, answer) or UNSET,
         )
     )
+
+
+def unverified(message: Draft, kept: Sequence[Sentence], answer: str) -> tuple[UnverifiedSentence, ...]:
+    """The kept sentences that go beyond their sources, with their places in the answer."""
+    doubtful = [standing(each.flags) == "unverified" for each in kept]
+    if not any(doubtful):
+        return ()
+    texts = [each.text for each in kept]
+    if message.question.release != "draft" and profile_of(message.question.profile).mask_personal_data:
+        known = values_in([span.text for span in message.evidence])
+        texts = [mask(text, known=known) for text in texts]
+    places = aligned(answer, texts) if message.shaped is UNSET else [_in_json(answer, text) for text in texts]
+    return tuple(
+        UnverifiedSentence(text=answer[start:end], answer_start=start, answer_end=end, flags=each.flags)
+        for each, (start, end) in compress(zip(kept, places, strict=True), doubtful)
+        if start < end
+    )
+
+
+def _in_json(answer: str, sentence: str) -> tuple[int, int]:
+    """Where a sentence stands in a JSON; all of it, where it stands there in another form."""
+    written = msgspec.json.encode(strip_markers(sentence).strip()).decode()[1:-1]
+    at = answer.find(written)
+    return (at, at + len(written)) if at >= 0 else (0, len(answer))
 
 
 def cited_by(kept: Sequence[Sentence], answer: str, message: Draft) -> Iterator[str]:
@@ -126,9 +167,16 @@ def conflicts_shown(message: Draft, numbers: tuple[int, ...]) -> tuple[Conflict,
 
 
 def _must_be_withdrawn(message: Draft) -> bool:
-    """Whether the client has seen a sentence with a strong flag: any under `token`, else only the model's thinking."""
-    flags = (flag for sentence in message.sentences for flag in sentence.flags if flag.strength == "strong")
-    return bool(message.shown) and any(message.question.release == "token" or flag.kind == "thinking" for flag in flags)
+    """Whether the client has seen what it must not: any such sentence under `token`, else only the model's thinking."""
+    seen = [each for each in message.sentences if _is_barred(each, message)]
+    by_token = message.question.release == "token"
+    return bool(message.shown) and any(by_token or any(f.kind == "thinking" for f in each.flags) for each in seen)
+
+
+def _is_barred(sentence: Sentence, message: Draft) -> bool:
+    """Whether its flags keep a sentence from being shown."""
+    found = standing(sentence.flags)
+    return found == "withheld" or (found == "unverified" and withholds_unverified(message.question))
 
 
 def _undisputed(confidence: Confidence, message: Draft) -> Confidence:
@@ -197,10 +245,10 @@ def _with(ended: Settled, message: Draft, decision: Decision) -> Settled:
 
 
 def kept_sentences(message: Draft) -> tuple[Sentence, ...]:
-    """What may be shown: under `token` all of it was; otherwise every sentence without a strong flag."""
+    """What may be shown: under `token` all of it was."""
     if message.question.release == "token":
         return message.sentences
-    return tuple(s for s in message.sentences if not s.withheld and not any(f.strength == "strong" for f in s.flags))
+    return tuple(each for each in message.sentences if not each.withheld and not _is_barred(each, message))
 
 
 def withheld(message: Draft, kept: tuple[Sentence, ...]) -> tuple[WithheldSentence, ...]:

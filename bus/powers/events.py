@@ -9,7 +9,7 @@ thought dead and comes back is refused, so tokens never interleave and nothing f
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Protocol, Union, get_args
 
@@ -17,8 +17,11 @@ import msgspec
 
 from bus.journal.journal import EventFrame
 from bus.transport.envelope import UNREADABLE, count_in, set_aside
-from bus.wire.messages import Flag, NearPassage, Reference
+from bus.wire.messages import Flag, NearPassage, Reference, UnverifiedSentence
 from index.languages.scripts import HAN
+
+#: Part of a text, from one character to before another.
+type Stretch = tuple[int, int]
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
@@ -28,14 +31,20 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
 
 
 class Token(Event, frozen=True, kw_only=True, tag="token"):
+    """`unverified`: it belongs to a sentence that goes beyond its sources; only such a token has it."""
+
     content: str
     status: Literal["in_progress"] = "in_progress"
     index: int
+    unverified: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class TokensEnd(Event, frozen=True, kw_only=True, tag="token"):
+    """`unverified_at`: all unverified sentences, as stretches of the text; absent where there are none."""
+
     content: Literal[""] = ""
     status: Literal["end"] = "end"
+    unverified_at: tuple[Stretch, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 class References(Event, frozen=True, kw_only=True, tag="references"):
@@ -198,21 +207,32 @@ class Emitter:
             return ""
         return shown_text(await self.store.frames(self.run_id))
 
-    async def tokens(self, pieces: Sequence[str], *, cited: Sequence[int] = ()) -> None:
+    async def unverified(self) -> tuple[UnverifiedSentence, ...]:
+        """What of the text shown so far was marked as unverified."""
+        return unverified_in(await self.store.frames(self.run_id))
+
+    async def tokens(
+        self, pieces: Sequence[str], *, cited: Sequence[int] = (), unverified: Sequence[Stretch] = ()
+    ) -> None:
         """Show these pieces, as one frame. Raises Superseded when another writer came between, Unavailable.
 
         `cited`: the evidence's numbers behind those of the text, with these pieces; a later attempt continues them.
+        `unverified`: stretches of these pieces that go beyond their sources.
         """
         if not pieces:
             return
         at = self._at or Progress()
-        tokens = [Token(content=piece, index=at.tokens + n) for n, piece in enumerate(pieces, start=1)]
+        marks = _marks(pieces, unverified) if unverified else [msgspec.UNSET] * len(pieces)
+        tokens = [
+            Token(content=piece, index=at.tokens + n, unverified=mark)
+            for n, (piece, mark) in enumerate(zip(pieces, marks, strict=True), start=1)
+        ]
         own = any(n != place for place, n in enumerate(cited, start=1))
         await self._write(tokens, {CITED: ",".join(map(str, cited))} if own else {})
         self.first_shown_at = self.first_shown_at or time.time()
 
-    async def text(self, text: str, *, cited: Sequence[int] = ()) -> None:
-        await self.tokens(tokens_of(text), cited=cited)
+    async def text(self, text: str, *, cited: Sequence[int] = (), unverified: Sequence[Stretch] = ()) -> None:
+        await self.tokens(tokens_of(text), cited=cited, unverified=unverified)
 
     async def events(self, *events: Event) -> None:
         """Add events other than tokens, as one frame. Raises Superseded, Unavailable."""
@@ -275,6 +295,7 @@ class _Tag(msgspec.Struct):
 
 
 _tag = msgspec.json.Decoder(_Tag)
+_end = msgspec.json.Decoder(TokensEnd)
 # Token and TokensEnd share a tag; only TokensEnd has a status.
 _events: Any = msgspec.json.Decoder(Union[*(each for each in EVENT_TYPES if each is not TokensEnd)])
 
@@ -282,14 +303,38 @@ _events: Any = msgspec.json.Decoder(Union[*(each for each in EVENT_TYPES if each
 def decode_event(line: bytes) -> StreamEvent:
     """Decode an event from its wire form. Raises msgspec.DecodeError."""
     tag = _tag.decode(line)
-    event: StreamEvent = TokensEnd() if (tag.type, tag.status) == ("token", "end") else _events.decode(line)
+    event: StreamEvent = _end.decode(line) if (tag.type, tag.status) == ("token", "end") else _events.decode(line)
     return event
 
 
 def shown_text(frames: Sequence[EventFrame]) -> str:
     """The concatenated tokens of a run's frames; lines that are no events are left out."""
+    return "".join(token.content for token in _tokens_in(frames))
+
+
+def unverified_in(frames: Sequence[EventFrame]) -> tuple[UnverifiedSentence, ...]:
+    """What of that text was marked as unverified, without the reasons."""
+    places: list[Stretch] = []
+    text = ""
+    for token in _tokens_in(frames):
+        start, text = len(text), text + token.content
+        if token.unverified is True:
+            joined = bool(places) and places[-1][1] == start
+            places.append((places.pop()[0] if joined else start, len(text)))
+    return tuple(UnverifiedSentence(text=text[a:b], answer_start=a, answer_end=b) for a, b in places)
+
+
+def _tokens_in(frames: Sequence[EventFrame]) -> list[Token]:
     lines = (line for frame in frames if frame.fenced for line in frame.data.split(b"\n"))
-    return "".join(event.content for event in map(event_in, filter(None, lines)) if isinstance(event, Token))
+    return [event for event in map(event_in, filter(None, lines)) if isinstance(event, Token)]
+
+
+def _marks(pieces: Sequence[str], stretches: Sequence[Stretch]) -> Iterator[bool | msgspec.UnsetType]:
+    """Of each piece whether its words belong to one of the stretches."""
+    at = 0
+    for piece in pieces:
+        start, at = at + len(piece) - len(piece.lstrip()), at + len(piece)
+        yield True if any(begin < at and start < end for begin, end in stretches) else msgspec.UNSET
 
 
 def is_event(line: bytes) -> bool:

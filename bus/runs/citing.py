@@ -9,7 +9,7 @@ from functools import lru_cache
 import msgspec
 
 from bus.journal.journal import EventFrame
-from bus.powers.events import numbers_behind, shown_text
+from bus.powers.events import numbers_behind, shown_text, unverified_in
 from bus.runs.run_record import RunRecord
 from bus.wire.messages import AnswerRequested, Citation, CitedPlace, Message, NearPassage, Reference, Span
 from index.masking import masked
@@ -157,4 +157,7 @@ def with_shown(record: RunRecord, messages: Sequence[Message], frames: Sequence[
     references = references_of(citations, request.evidence)
     if request.question.masked:
         citations, references = masked(citations), masked(references)
-    return msgspec.structs.replace(record, answer=answer, citations=citations, references=references)
+    unverified = unverified_in(frames)
+    return msgspec.structs.replace(
+        record, answer=answer, citations=citations, references=references, unverified=unverified
+    )

@@ -17,6 +17,7 @@ from bus.wire.messages import (
     PassagesReady,
     Reference,
     Settled,
+    UnverifiedSentence,
     WithheldSentence,
 )
 from index.masking import mask
@@ -78,6 +79,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     citations: tuple[Citation, ...] = ()
     references: tuple[Reference, ...] = ()
     passages: tuple[NearPassage, ...] = ()
+    unverified: tuple[UnverifiedSentence, ...] = ()
     withheld: tuple[WithheldSentence, ...] = ()
     withheld_share: float = 0.0
     conflicts: tuple[Conflict, ...] = ()
@@ -123,6 +125,7 @@ def record_of(story: RunStory) -> RunRecord | None:
         withdrawn=settled.withdrawn or "",
         structured=_structured(story.draft, settled),
         cut=settled.cut or None,
+        unverified=settled.unverified or (),
         withheld_share=_withheld_share(story.draft, settled),
         snapshot=settled.snapshot or _snapshot(story.messages),
         rounds=settled.rounds if ended else 0,

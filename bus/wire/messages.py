@@ -570,6 +570,15 @@ class WithheldSentence(Part, frozen=True, kw_only=True):
     flags: tuple[Flag, ...]
 
 
+class UnverifiedSentence(Part, frozen=True, kw_only=True):
+    """A sentence of the answer that goes beyond its sources: its place in the answer, and why it is marked."""
+
+    text: str
+    answer_start: int
+    answer_end: int
+    flags: tuple[Flag, ...] = ()
+
+
 class Settled(Part, frozen=True, kw_only=True):
     """How a run ends for its client. `answer` is the full text they are shown; `passages` are the closest ones, shown as such.
 
@@ -603,6 +612,7 @@ class Settled(Part, frozen=True, kw_only=True):
     retry_after_s: int | msgspec.UnsetType = msgspec.UNSET
     withdrawn: str | msgspec.UnsetType = msgspec.UNSET
     cut: Cut | msgspec.UnsetType = msgspec.UNSET
+    unverified: tuple[UnverifiedSentence, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 class AnswerSettled(Message, frozen=True, kw_only=True):

@@ -8,11 +8,11 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from bus.powers.events import Done, Error, Event, Progress, Token, TokensEnd, tokens_of
+from bus.powers.events import Done, Error, Event, Progress, Stretch, Token, TokensEnd, tokens_of
 from bus.powers.protocols import Variables
 from bus.powers.searching import SearchReply, SearchRequest
 from bus.wire.errors import Failure
-from bus.wire.messages import Passage
+from bus.wire.messages import Passage, UnverifiedSentence
 from prompts.contracts import Prompt
 from runtime.engines.extractive.replies import reply_to
 
@@ -113,13 +113,14 @@ class Hits:
 
 @dataclass
 class Screen:
-    """`emit`: what the client has seen. `before` is what an earlier attempt showed."""
+    """`emit`: what the client has seen, and the stretches of it that are marked. `before` is what an earlier attempt showed."""
 
     before: str = ""
     cited: tuple[int, ...] = ()
     seen: list[Event] = field(default_factory=list)
     asides: list[Event] = field(default_factory=list)
     pieces: list[str] = field(default_factory=list)
+    marked: list[Stretch] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.pieces += tokens_of(self.before)
@@ -141,14 +142,23 @@ class Screen:
     def text_shown(self) -> str:
         return "".join(self.pieces)
 
-    async def tokens(self, pieces: Sequence[str], *, cited: Sequence[int] = ()) -> None:
+    async def unverified(self) -> tuple[UnverifiedSentence, ...]:
+        return tuple(
+            UnverifiedSentence(text=self.text_shown[a:b], answer_start=a, answer_end=b) for a, b in self.marked
+        )
+
+    async def tokens(
+        self, pieces: Sequence[str], *, cited: Sequence[int] = (), unverified: Sequence[Stretch] = ()
+    ) -> None:
         await asyncio.sleep(0)
         self.cited = tuple(cited)
         assert all(pieces)
+        at = len(self.text_shown)
+        self.marked += [(at + start, at + end) for start, end in unverified if end > 0]
         self.pieces += pieces
 
-    async def text(self, text: str, *, cited: Sequence[int] = ()) -> None:
-        await self.tokens(tokens_of(text), cited=cited)
+    async def text(self, text: str, *, cited: Sequence[int] = (), unverified: Sequence[Stretch] = ()) -> None:
+        await self.tokens(tokens_of(text), cited=cited, unverified=unverified)
 
     async def events(self, *events: Event) -> None:
         assert not any(isinstance(event, Token) for event in events)

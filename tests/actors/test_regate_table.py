@@ -5,12 +5,15 @@ from typing import NamedTuple
 
 import pytest
 
-from actors.outcome.regate_table import TABLE, Confidence, Decision, decide, verifier_strength
+from actors.gate.check import check_sentence
+from actors.outcome.regate_table import TABLE, Confidence, Decision, decide, faults, verifier_strength
+from prompts.contracts import Evidence
 
 
 class Flag(NamedTuple):
     kind: str
     strength: str
+    words: str = ""
 
 
 class Contradiction(NamedTuple):
@@ -143,3 +146,30 @@ def test_one_more_strong_flag_never_helps() -> None:
         before, after = re_gate(*found), re_gate(*found, STRONG)
         assert after.tier <= before.tier
         assert after.keep <= before.keep
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence", "tier"),
+    [
+        ("신청서 제출은 의무이다.", "신청서 제출은 권고이다 [1].", 5),
+        ("Members must submit the form.", "Members should submit the form [1].", 5),
+        ("Les membres doivent remettre le formulaire.", "Les membres peuvent remettre le formulaire [1].", 5),
+        ("老师必须每天上课。", "老师建议每天上课[1]。", 5),
+        ("Refunds are paid within 14 days of the return.", "“Refunds are paid within 30 days” [1].", 5),
+        ("Members must submit the form within 14 days.", "Members may submit the form within 30 days [1].", 2),
+        ("The 3 members get 14 days.", "The 30 members get 3000 days [1].", 2),
+    ],
+)
+def test_one_fault_counts_once(said: str, sentence: str, tier: int) -> None:
+    """The gate often finds one fault in two ways."""
+    flags = check_sentence(sentence, [Evidence(n=1, source_id="a", title="", text=said)])
+    assert sum(flag.strength == "strong" for flag in flags) > 1
+    assert decide(faults(flags), (), False, "high", False).tier == tier
+
+
+def test_weak_flags_all_count() -> None:
+    weak = [Flag("uncited", "weak", "the fee"), Flag("low_overlap", "weak", "fee")]
+    assert faults([Flag("fabricated_number", "strong", "3"), *weak]) == [
+        Flag("fabricated_number", "strong", "3"),
+        *weak,
+    ]

@@ -70,6 +70,68 @@ async def settled(message: AnswerVerified) -> AnswerSettled:
     return result
 
 
+DOUBT = Flag(kind="unverified", strength="weak", words="quick", evidence_n=(), why="goes beyond")
+QUICK = Sentence(text="They are quick [2]. ", flags=(DOUBT,))
+
+
+def places(message: AnswerSettled) -> list[str]:
+    settled = message.settled
+    assert all(s.text == settled.answer[s.answer_start : s.answer_end] for s in settled.unverified or ())
+    return [each.text for each in settled.unverified or ()]
+
+
+@pytest.mark.parametrize("release", RELEASES)
+async def test_unverified_sentence_is_named_with_its_place(release: Release) -> None:
+    found = await settled(verified(GOOD, QUICK, GOOD, release=release))
+    assert places(found) == ["They are quick [2]."]
+    assert found.settled.unverified
+    assert found.settled.unverified[0].flags == (DOUBT,)
+    assert (found.settled.confidence, found.settled.re_gate) == ("medium", "caution")
+    assert closing(found.settled, ended=False)[0] == TokensEnd(unverified_at=((37, 56),))
+
+
+async def test_draft_is_streamed_with_its_marks() -> None:
+    screen = Screen()
+    found = await settled(verified(GOOD, QUICK, release="draft"))
+    await stream_answer.handle(found, screen)
+    assert [screen.text_shown[slice(*each)] for each in screen.marked] == ["They are quick [2]."]
+
+
+@pytest.mark.parametrize(
+    ("sentences", "release", "outcome"),
+    [((GOOD, QUICK), "draft", "answered"), ((QUICK,), "draft", "closest"), ((GOOD, QUICK), "token", "refused")],
+)
+async def test_strict_profile_shows_only_what_is_verified(
+    sentences: tuple[Sentence, ...], release: Release, outcome: str
+) -> None:
+    strict = question(release=release, profile="myopia")
+    found = await settled(verified(*sentences, release=release, question=strict))
+    assert (found.settled.outcome, places(found)) == (outcome, [])
+    assert found.settled.reason == (None if outcome == "answered" else "grounding_failed")
+    assert found.retract == (release == "token")
+    assert "quick" not in found.settled.answer
+
+
+@pytest.mark.usefixtures("masking")
+async def test_masking_moves_the_place_too() -> None:
+    mail = Sentence(text="Write to ann@example.com [1]. ")
+    doubted = Sentence(text="Or to bob@example.com [2]. ", flags=(DOUBT,))
+    draft = await settled(verified(mail, doubted, mail, release="draft"))
+    (place,) = private(draft.settled, shown_text="").unverified or ()
+    masked = private(draft.settled, shown_text="").answer
+    assert place.text == masked[place.answer_start : place.answer_end]
+    assert place.text.startswith("Or to ")
+    assert "bob@" not in place.text
+    assert place.text.endswith("[2].")
+
+
+async def test_sentence_in_json_has_its_place() -> None:
+    said = Sentence(text='They are "quick" [2].', flags=(DOUBT,))
+    shape = r'{"days":14,"note":"They are \"quick\"."}'
+    found = await settled(verified(said, shown="", release="draft", shaped=shape))
+    assert places(found) == [r"They are \"quick\"."]
+
+
 @pytest.mark.parametrize(
     ("message", "outcome", "reason", "re_gate", "confidence"),
     [

@@ -25,7 +25,7 @@ from bus.powers.events import (
     tokens_of,
 )
 from bus.wire.errors import Unavailable
-from bus.wire.messages import Reference
+from bus.wire.messages import Reference, UnverifiedSentence
 from bus.wire.subjects import EVENTS, event_subject
 from tests.bus.wires import Server, Wire
 
@@ -102,6 +102,21 @@ async def test_the_default_stream_byte_for_byte(wire: Wire, run_id: str) -> None
         '{"type":"references","items":[{"source_id":"환불.md","title":"환불","url":"","score":0.5,"n":[1]}],"status":"end"}'.encode(),
         DONE_LINE,
     ]
+
+
+async def test_unverified_tokens_are_marked(wire: Wire, run_id: str) -> None:
+    emit = Emitter(wire.journal, run_id)
+    await emit.tokens(["One", " two.", " Three"], unverified=[(4, 8)])
+    await emit.text(" four. Five", unverified=[(-6, 6)])
+    await emit.events(TokensEnd(unverified_at=((4, 8), (9, 20))))
+    found = await lines(wire, run_id)
+    assert [b'"unverified":true' in line for line in found] == [False, True, False, True, False, False]
+    assert found[1] == b'{"type":"token","content":" two.","status":"in_progress","index":2,"unverified":true}'
+    assert found[-1] == b'{"type":"token","content":"","status":"end","unverified_at":[[4,8],[9,20]]}'
+    assert await Emitter(wire.journal, run_id).unverified() == (
+        UnverifiedSentence(text=" two.", answer_start=3, answer_end=8),
+        UnverifiedSentence(text=" four.", answer_start=14, answer_end=20),
+    )
 
 
 def test_error_has_code_and_text() -> None:

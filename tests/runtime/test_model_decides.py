@@ -7,7 +7,8 @@ import msgspec
 import pytest
 
 from actors.pipeline import pipeline
-from prompts.contracts import EvidencePick, PickedSpan
+from prompts.contracts import EvidencePick, PickedSpan, VerifyAnswer
+from prompts.vocabulary import Release
 from runtime.engines.engine import Request
 from runtime.engines.scripted.engine import ScriptedEngine, default_script
 from runtime.replay.journal_traces import read_run
@@ -19,17 +20,25 @@ PROCEDURE = "환불 절차가 궁금합니다"
 PICK = "배송비 3,000원은 환불되지 않습니다. 개봉한 소프트웨어는 반품할 수 없습니다."
 COMPLEX = '{"query_type":"complex","confidence":"high","reasoning":"","suggested_search_term":""}'
 ANSWER = "배송비 3,000원은 환불되지 않습니다 [1]."
+DOUBTED = "배송비는 고객이 부담합니다 [1]."
+LIE = "배송비 9,000원은 환불되지 않습니다 [1]."
+VERDICT = (
+    '{"contradictions":[{"type":"unsupported_claim","severity":"minor","claim":"고객이 부담합니다",'
+    '"evidence_ref":"[1]","explanation":"근거에 없음"}]}'
+)
 
 
 class Model(ScriptedEngine):
-    """Answers with ANSWER; `picks` is its reply to select_evidence."""
+    """Answers with ANSWER; `picks` is its reply to select_evidence; it objects to DOUBTED."""
 
     def __init__(self) -> None:
         super().__init__(self._reply)
         self.picks, self.answers = "", ANSWER
 
     def _reply(self, request: Request) -> str:
-        name = request.variables.name
+        name, asked = request.variables.name, request.variables
+        if isinstance(asked, VerifyAnswer) and DOUBTED in asked.answer:
+            return VERDICT
         return {"select_evidence": self.picks, "answer_simple": self.answers}.get(name) or default_script(request)
 
 
@@ -91,6 +100,29 @@ async def test_batches_of_the_verifier_replay(stack: tuple[Whole, Model]) -> Non
     assert calls.count("verify_answer") == 3
     done = await replay(trace, pipeline())
     assert (done.divergence, done.finished) == (None, True)
+
+
+@pytest.mark.parametrize("release", ["sentence", "draft", "token"])
+async def test_each_sentence_has_its_standing(stack: tuple[Whole, Model], release: Release) -> None:
+    """Verified, unverified and, where nothing was shown before the check, withheld; the same in a replay."""
+    run, engine = stack
+    lies = [LIE] if release != "token" else []
+    engine.picks, engine.answers = picks(PICK), " ".join([ANSWER, DOUBTED, *lies])
+    events, record = await run.ask(PROCEDURE, release=release)
+    engine.answers = ANSWER
+    assert (record.outcome, record.answer.strip().split(". ")) == ("answered", [ANSWER.removesuffix("."), DOUBTED])
+    (place,) = record.unverified
+    assert (place.text, record.answer[place.answer_start : place.answer_end]) == (DOUBTED, DOUBTED)
+    assert [(flag.kind, flag.words) for flag in place.flags] == [("unverified", "고객이 부담합니다")]
+    assert [each.text.strip() for each in record.withheld] == lies
+    assert record.confidence == "low"
+    tokens = [event for event in events if event["type"] == "token"]
+    marked = "".join(str(event["content"]) for event in tokens if "unverified" in event)
+    assert marked.strip() == ("" if release == "token" else DOUBTED)
+    assert tokens[-1]["unverified_at"] == [[place.answer_start, place.answer_end]]
+    trace = await read_run(run.journal, record.run_id)
+    done = await replay(trace, pipeline())
+    assert (done.divergence, done.finished, done.events) == (None, True, len(trace.lines))
 
 
 async def test_decomposition_is_remembered(tmp_path: Path) -> None:
