@@ -1,4 +1,4 @@
-"""`groundwire prompts`: list the prompts, print one to change, check the owner's own and show what they change."""
+"""`groundwire prompts`: list the prompts, print one to change, check the owner's own, show what they change, and compare two."""
 
 import difflib
 from pathlib import Path
@@ -21,7 +21,21 @@ OWN = click.option(
 )
 
 
-@click.group("prompts")
+class _Prompts(click.Group):
+    """A comparison needs the whole pipeline, which the other commands do not load."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*self.commands, "compare"])
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name == "compare":
+            from runtime.commands.prompts_compare import compare_command
+
+            return compare_command
+        return super().get_command(ctx, name)
+
+
+@click.group("prompts", cls=_Prompts)
 def prompts_group() -> None:
     """Work with prompts: a file NAME.prompt in the folder of your profiles replaces the built-in one.
 

@@ -29,10 +29,13 @@ class NothingToFork(ValueError):
     """The run never reached that stage; the message names those it reached."""
 
 
-async def fork(trace: Trace, graph: Graph, stage: str, run_id: str, live: Live, *, profile: str = "") -> Trace:
+async def fork(
+    trace: Trace, graph: Graph, stage: str, run_id: str, live: Live, *, profile: str = "", alone: bool = False
+) -> Trace:
     """A new run with the given id: the records before `stage`, and what today's code makes of them with live powers.
 
-    `profile` puts the question and the stage's input under another profile. Raises NothingToFork, Poison.
+    `profile` puts the question and the stage's input under another profile; `alone`: nothing after the stage is run. Raises
+    NothingToFork, Poison.
     """
     at = next(actor for actor in graph.actors if stage in stage_names(actor.name, actor.takes))
     kept, shown = taken_over(trace, graph, at, stage)
@@ -41,7 +44,7 @@ async def fork(trace: Trace, graph: Graph, stage: str, run_id: str, live: Live, 
     defaults = trace.defaults if live.has_model is None else trace.defaults._replace(has_model=live.has_model)
     with resolving_under(defaults):
         run.take_over(trace, kept, shown, at, stage, profile)
-        await run.go_on([record for record in run.records if at in run.takers(record)], only=at)
+        await run.go_on([record for record in run.records if at in run.takers(record)], only=at, alone=alone)
     return Trace(run_id, tuple(run.records), tuple(run.frames))
 
 
@@ -134,8 +137,8 @@ class _ForkedRun:
             key = Key(record.key.type, self.run_id, record.key.lane)
             self.records.append(Record(key, n, record.time, data, headers))
 
-    async def go_on(self, first: Sequence[Record], *, only: Actor) -> None:
-        """Run the actors that take these records, then those that take their outputs, until no actor takes any."""
+    async def go_on(self, first: Sequence[Record], *, only: Actor, alone: bool = False) -> None:
+        """Run the actor that takes these records, then, unless `alone`, those that take its outputs, until no actor takes any."""
         wave = [(actor, record) for record in first for actor in self.takers(record) if actor is only]
         while wave:
             given = await asyncio.gather(*(self._step(actor, record) for actor, record in wave))
@@ -143,7 +146,7 @@ class _ForkedRun:
             wave = []
             for record in made:
                 self.records.append(dataclasses.replace(record, sequence=len(self.records) + 1))
-                wave += [(actor, self.records[-1]) for actor in self.takers(self.records[-1])]
+                wave += [] if alone else [(actor, self.records[-1]) for actor in self.takers(self.records[-1])]
 
     async def _step(self, actor: Actor, record: Record) -> list[Record]:
         given: tuple[Record, ...] = (record,)

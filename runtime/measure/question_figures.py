@@ -5,11 +5,13 @@ import statistics
 from collections.abc import Callable, Sequence
 
 import msgspec
+import numpy as np
 
 from index.text.passages import weigh
 from runtime.measure.questions import GoldQuestion, Item, unmarked
 
 _Z = statistics.NormalDist().inv_cdf(0.975)
+_RESAMPLES = 1000
 
 
 class Share(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,6 +22,14 @@ class Share(msgspec.Struct, frozen=True, kw_only=True):
     share: float | None
     low: float | None
     high: float | None
+
+
+class Interval(msgspec.Struct, frozen=True):
+    """A mean and its 95 % bootstrap interval."""
+
+    mean: float
+    low: float
+    high: float
 
 
 class Figures(msgspec.Struct, frozen=True, kw_only=True):
@@ -138,6 +148,15 @@ def wilson(found: int, of: int) -> tuple[float, float]:
     middle = (found + _Z**2 / 2) / (of + _Z**2)
     half = _Z / (of + _Z**2) * math.sqrt(found * (of - found) / of + _Z**2 / 4)
     return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def interval(values: Sequence[float], seed: int = 1) -> Interval:
+    """Mean and percentile bootstrap over the values."""
+    array = np.array(values)
+    picks = np.random.default_rng(seed).integers(0, len(array), size=(_RESAMPLES, len(array)))
+    means = array[picks].mean(axis=1)
+    low, high = np.percentile(means, [2.5, 97.5])
+    return Interval(float(array.mean()), float(low), float(high))
 
 
 def _percentile(ordered: Sequence[float], part: float) -> float | None:

@@ -5,15 +5,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
-import numpy as np
 
 from index.search.searcher import Searcher
 from runtime.measure.lines import BadLine, read
+from runtime.measure.question_figures import Interval, interval
 
 SYSTEMS = ("bm25", "vectors", "fusion")
 #: Passages retrieved per search for k sources: a source may hold several of the best passages.
 _DEPTH_PER_K = 5
-_RESAMPLES = 1000
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -27,14 +26,6 @@ class Question(msgspec.Struct, frozen=True):
     source_ids: tuple[str, ...] = ()
     language: str | None = None
     topic: str = ""
-
-
-class Interval(msgspec.Struct, frozen=True):
-    """A mean over questions and its 95 % bootstrap interval."""
-
-    mean: float
-    low: float
-    high: float
 
 
 #: question id -> (source id, score), best first
@@ -86,15 +77,6 @@ def measure(
         values[f"nDCG@{k}"].append(gain / ideal if ideal else 0.0)
         values[f"R@{k}"].append(sum(found) / len(wanted) if wanted else 0.0)
     return values
-
-
-def interval(values: Sequence[float], seed: int = 1) -> Interval:
-    """Mean and percentile bootstrap over questions."""
-    array = np.array(values)
-    picks = np.random.default_rng(seed).integers(0, len(array), size=(_RESAMPLES, len(array)))
-    means = array[picks].mean(axis=1)
-    low, high = np.percentile(means, [2.5, 97.5])
-    return Interval(float(array.mean()), float(low), float(high))
 
 
 def report(runs: Mapping[str, Run], asked: Sequence[Question], k: int) -> dict[str, dict[str, Interval]]:

@@ -14,6 +14,7 @@ from runtime.commands.index import index_group
 from runtime.commands.search import search_command
 from runtime.measure import rankings
 from runtime.measure.lines import BadLine
+from runtime.measure.question_figures import interval
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -28,7 +29,7 @@ def test_measures_agree_with_ir_measures(seed: int) -> None:
     ]
     theirs = ir_measures.calc_aggregate([RR @ 10, nDCG @ 10, R @ 10], judged, scored)
     ours = rankings.measure({q: [source for source, _ in found] for q, found in runs.items()}, relevant, 10)
-    means = {name: rankings.interval(values) for name, values in ours.items()}
+    means = {name: interval(values) for name, values in ours.items()}
     assert means["MRR@10"].mean == pytest.approx(theirs[RR @ 10])
     assert means["nDCG@10"].mean == pytest.approx(theirs[nDCG @ 10])
     assert means["R@10"].mean == pytest.approx(theirs[R @ 10])

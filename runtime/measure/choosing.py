@@ -1,0 +1,89 @@
+"""A page on which a person chooses between two replies without knowing which version wrote which.
+
+It is served on loopback, at an address that only the caller knows. Each choice is on the disk before the page shows the next pair.
+"""
+
+import asyncio
+import os
+import random
+import secrets
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from aiohttp import web
+
+from runtime.measure.prompt_pairs import Chosen, Line, Pair
+
+PAGE = Path(__file__).with_name("choosing.html")
+POLICY = (
+    "default-src 'none'; script-src 'nonce-{0}'; style-src 'nonce-{0}'; connect-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'"
+)
+
+
+class _Pressed(msgspec.Struct, frozen=True):
+    """What the page sends: a choice; without one it asks for the pair, or for the first that has no choice."""
+
+    pair: str = ""
+    choice: Literal["left", "right", "equal", "both bad"] | None = None
+
+
+def append(path: Path, lines: Sequence[Line]) -> None:
+    """Raises OSError."""
+    with path.open("ab") as file:
+        file.write(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+async def serve(path: Path, lines: Sequence[Line], say: Callable[[str], None]) -> None:
+    """Serve the pairs of a file of choices until each has one; `say` gets the address."""
+    pairs = {line.pair.id: line.pair for line in lines if line.pair}
+    chosen = {line.of for line in lines if line.chosen}
+    done = asyncio.Event()
+
+    async def page(request: web.Request) -> web.Response:
+        nonce = secrets.token_urlsafe(16)
+        text = PAGE.read_text(encoding="utf-8").replace("{{nonce}}", nonce)
+        headers = {"Content-Security-Policy": POLICY.format(nonce), "Referrer-Policy": "no-referrer"}
+        return web.Response(text=text, content_type="text/html", headers=headers)
+
+    async def turn(request: web.Request) -> web.Response:
+        try:
+            pressed = msgspec.json.decode(await request.read(), type=_Pressed)
+            wanted = pairs[pressed.pair] if pressed.pair or pressed.choice else None
+        except (msgspec.DecodeError, KeyError):
+            raise web.HTTPBadRequest(text="no such pair or choice") from None
+        if wanted is not None and pressed.choice is not None:
+            left, right = sides(wanted)
+            named: dict[str, Chosen] = {"left": left, "right": right, "equal": "equal", "both bad": "both bad"}
+            append(path, [Line(of=wanted.id, chosen=named[pressed.choice])])
+            chosen.add(wanted.id)
+            wanted = None
+        wanted = wanted or next((pair for name, pair in pairs.items() if name not in chosen), None)
+        counts: dict[str, object] = {"done": len(chosen), "of": len(pairs)}
+        if wanted is None:
+            asyncio.get_running_loop().call_later(0.2, done.set)
+            return web.json_response(counts)
+        one, other = (getattr(wanted, side).text for side in sides(wanted))
+        texts = {"pair": wanted.id, "question": wanted.question, "input": wanted.input, "left": one, "right": other}
+        return web.json_response(counts | texts)
+
+    app, secret = web.Application(), secrets.token_urlsafe(16)
+    app.router.add_get(f"/{secret}/", page)
+    app.router.add_post(f"/{secret}/turn", turn)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        say(f"http://127.0.0.1:{runner.addresses[0][1]}/{secret}/")
+        await done.wait()
+    finally:
+        await runner.cleanup()
+
+
+def sides(pair: Pair) -> tuple[Literal["a", "b"], Literal["a", "b"]]:
+    """The left and the right side: at random, and for the same pair always the same."""
+    return ("a", "b") if random.Random(pair.id).random() < 0.5 else ("b", "a")

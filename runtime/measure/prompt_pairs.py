@@ -1,0 +1,129 @@
+"""Compare two versions of a prompt by what each made of the same inputs: paired differences, and a person's blind choices."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from statistics import fmean
+from typing import Any, Literal
+
+import msgspec
+
+from bus.journal.records import AskRecord
+from bus.runs.run_record import record_of
+from bus.runs.story import RunStory
+from index.languages.scripts import HAN
+from index.masking import masked
+from prompts.contracts import PROMPTS
+from runtime.measure.question_figures import Interval, interval
+
+_WORD = re.compile(rf"[{HAN}]|[^\s{HAN}]+")
+_REPLIES = {prompt.name: prompt.reply_type() for prompt in PROMPTS}
+
+
+class Side(msgspec.Struct, frozen=True, kw_only=True):
+    """What one version made of a run: the text that a person sees, the fields of its replies in JSON, and what is counted."""
+
+    version: str
+    text: str
+    fields: dict[str, list[Any]]
+    counts: dict[str, float]
+
+
+class Pair(msgspec.Struct, frozen=True, kw_only=True):
+    """A run under both versions. `input`: what the model was asked; empty where the whole pipeline was."""
+
+    id: str
+    question: str
+    input: str = ""
+    a: Side
+    b: Side
+
+
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """The means of a count under both versions, and that of the paired differences B - A."""
+
+    a: float
+    b: float
+    difference: Interval
+
+
+def side_of(story: RunStory, prompt: str = "") -> Side:
+    """One side of a pair, by the replies to a prompt; by all replies, and the answer, where the whole pipeline was asked."""
+    asks = sorted((ask for ask in story.asks if prompt in ("", ask.prompt)), key=lambda ask: ask.variables)
+    counts: dict[str, float] = {
+        "valid replies": fmean(map(is_valid, asks)) if asks else 1.0,
+        "calls": sum(ask.calls for ask in asks if not ask.cached),
+        "tokens in": sum(ask.tokens_in for ask in asks),
+        "tokens out": sum(ask.tokens_out for ask in asks),
+        "seconds": sum(ask.took_s for ask in asks),
+    }
+    text, fields = "\n\n".join(ask.failure or ask.text for ask in asks), dict[str, list[Any]]()
+    record = record_of(story) if not prompt or prompt.startswith("answer_") else None
+    if record is not None:
+        text, withheld = record.answer or record.detail, len(record.withheld)
+        sentences = story.draft.sentences if story.draft else ()
+        doubted = sum(not one.withheld and any(flag.kind == "unverified" for flag in one.flags) for one in sentences)
+        counts |= {
+            "refused or closest": record.outcome != "answered",
+            "citations": len({citation.n for citation in record.citations}),
+            "words": len(_WORD.findall(text)) if record.outcome == "answered" else 0,
+            "sentences verified": max(0, len(sentences) - doubted - withheld),
+            "sentences unverified": doubted,
+            "sentences withheld": withheld,
+        }
+    elif _REPLIES[prompt] is not str:
+        for ask in filter(is_valid, asks):
+            for name, value in msgspec.json.decode(ask.text).items():
+                fields.setdefault(name, []).append(value)
+    side = Side(version=asks[0].version if asks else "", text=text, fields=fields, counts=counts)
+    return masked(side) if any(question.masked for question in story.questions) else side
+
+
+def is_valid(ask: AskRecord) -> bool:
+    """Whether the model replied, in the prompt's schema."""
+    kind = _REPLIES[ask.prompt]
+    try:
+        return not ask.failure and bool(ask.text.strip() if kind is str else msgspec.json.decode(ask.text, type=kind))
+    except msgspec.DecodeError:
+        return False
+
+
+def differences(pairs: Sequence[Pair]) -> dict[str, Difference]:
+    """A row for each count."""
+    rows = {name: [(pair.a.counts[name], pair.b.counts[name]) for pair in pairs] for name in pairs[0].a.counts}
+    return {
+        name: Difference(
+            a=fmean(a for a, _ in row), b=fmean(b for _, b in row), difference=interval([b - a for a, b in row])
+        )
+        for name, row in rows.items()
+    }
+
+
+def fields_differing(pairs: Iterable[Pair]) -> dict[str, tuple[int, int]]:
+    """By field of the replies: in how many of how many pairs of valid replies the versions differ."""
+    both = [(pair.a.fields, pair.b.fields) for pair in pairs if pair.a.fields and pair.b.fields]
+    names = dict.fromkeys(name for a, b in both for name in (*a, *b))
+    return {name: (sum(a.get(name) != b.get(name) for a, b in both), len(both)) for name in names}
+
+
+type Chosen = Literal["a", "b", "equal", "both bad"]
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A line of a file of choices: one of the pairs, which come first, or what a person chose of the pair `of`."""
+
+    pair: Pair | None = None
+    of: str = ""
+    chosen: Chosen | None = None
+
+
+def chosen_in(lines: Iterable[Line]) -> Counter[Chosen]:
+    """How often each was chosen; of several choices for a pair the last one counts."""
+    return Counter({line.of: line.chosen for line in lines if line.chosen}.values())
+
+
+def sign_test(first: int, second: int) -> float:
+    """The two-sided probability of counts at least as uneven as these if both versions were equally good (Arbuthnott, 1710)."""
+    tail: int = sum(math.comb(first + second, k) for k in range(min(first, second) + 1))
+    return min(1.0, 2.0 * tail / 2 ** (first + second))
