@@ -3,8 +3,9 @@
 PassagesReady -> AnswerRequested | AnswerSettled (the closest passages, or a refusal)        prompt: select_evidence
 
 A model decides: it picks spans or finds that none answers, with the rules' choice among the retrieved passages as a suggestion.
-The rules decide without a model, and where it fails or picks nothing that is in the passages; the probability of
-their choice then decides whether there is an answer at all. Contexts given by the caller are judged by the model alone.
+The rules decide without a model, where it fails or picks nothing that is in the passages, and where they are as sure as
+a profile's `retrieval.sure_from`; where no model chose, the probability of their choice decides whether there is an answer at all.
+Contexts given by the caller are judged by the model alone.
 """
 
 from actors.evidence import spans
@@ -13,6 +14,7 @@ from actors.question.resolved import asks_model
 from actors.selecting.chosen import (
     candidates,
     chosen,
+    is_sure,
     picked,
     requested,
     rested_on,
@@ -49,6 +51,8 @@ async def select_evidence(message: PassagesReady, ask: Ask) -> AnswerRequested |
     decides = asks_model(question, "select_evidence")
     if choice is not None and not decides and (ended := unsure(message, passages, choice)):
         return ended
+    if choice is not None and decides and is_sure(question, choice):
+        return rested_on(message, passages, choice)
     suggested = () if choice is None else tuple(suggestions(passages, choice))
     reply = await ask(
         contracts.SelectEvidence(
@@ -61,13 +65,11 @@ async def select_evidence(message: PassagesReady, ask: Ask) -> AnswerRequested |
     # An exercise asks for what the material does not say; a hint needs only the part that comes closest.
     if not reply.spans and style_of(message) != "hint":
         return unanswerable(message)
-    if choice is None:
-        slices = spans.picked(passages, reply.spans) or spans.window(passages, question.text)
-        return requested(message, spans.numbered(passages, slices))
-    if not reply.spans or (reply.spans == suggested and not decides):
+    if choice is not None and (not reply.spans or (reply.spans == suggested and not decides)):
         return rested_on(message, passages, choice)
-    whole = dict(zip(suggested, choice.slices(), strict=True))
+    whole = {} if choice is None else dict(zip(suggested, choice.slices(), strict=True))
     slices = [at for pick in reply.spans for at in ([whole[pick]] if pick in whole else spans.picked(passages, [pick]))]
-    if not slices:
+    if reply.spans and not slices:
         raise BadReply("select_evidence: none of the picked spans is in its passage letter by letter")
-    return picked(message, passages, choice, slices)
+    anew = slices or spans.window(passages, question.text)
+    return picked(message, passages, choice, slices) if choice else requested(message, spans.numbered(passages, anew))

@@ -79,6 +79,7 @@ class Retrieval(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     #: Below it the run is refused with `low_relevance`.
     low_relevance: Share = 0.15
     sub_queries: Annotated[int, msgspec.Meta(ge=1, le=5)] = 5  # the most searches for a complex question
+    sure_from: Share = 1.0  # with a higher probability the rules choose the evidence, and no model is asked for it
     added_sub_queries: Annotated[int, msgspec.Meta(ge=1, le=3)] = 3  # the most that a second round adds
 
 

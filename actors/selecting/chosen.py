@@ -61,6 +61,11 @@ def unsure(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice
     )
 
 
+def is_sure(question: Question, choice: Choice) -> bool:
+    """Whether the profile takes the rules' choice with this probability without asking a model."""
+    return choice.probability > profile_of(question.profile).retrieval.sure_from
+
+
 def suggestions(passages: tuple[Passage, ...], choice: Choice) -> list[contracts.PickedSpan]:
     return [
         contracts.PickedSpan(passage=at + 1, text=passages[at].text[start:end]) for at, start, end in choice.slices()

@@ -58,7 +58,7 @@ async def execute(
     first = attempt == 1 and isinstance(message, AnswerRequested)
     emit = Emitter(services.events, key.run_id, everything=everything, first=first)
     name = stage_name(actor.name, message)
-    fallback = ""
+    fallback, earlier_calls = "", 0
     for tried in range(retries + 1):
         ask = Asker(services.answer, key.run_id, name, deadline, actor.priority, actor.prompts, profile, began)
         search = Finder(services.find, groups, began, key.run_id)
@@ -70,6 +70,7 @@ async def execute(
             break
         except Failure as failure:
             if tried < retries and not isinstance(failure, BadReply) and time.time() < deadline:
+                earlier_calls += sum(record.calls for record in ask.records)
                 continue
             if actor.fallback is None:
                 raise
@@ -82,6 +83,7 @@ async def execute(
         took_s=round(time.monotonic() - began, 6),
         attempt=attempt,
         fallback=fallback,
+        earlier_calls=earlier_calls,
         asks=tuple(ask.records),
         searches=tuple(search.records),
         first_shown_at=emit.first_shown_at,

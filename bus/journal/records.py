@@ -98,6 +98,7 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     took_s: float = 0.0
     attempt: int = 1
     fallback: str = ""
+    earlier_calls: int = 0  # of a model, in tries that failed before this one
     asks: tuple[AskRecord, ...] = ()
     searches: tuple[SearchRecord, ...] = ()
     first_shown_at: float = 0.0  # epoch seconds of the first token; 0 if none

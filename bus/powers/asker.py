@@ -44,11 +44,13 @@ class Asker:
         place = self._reserve(variables)
         async for _ in self._exchange(place, variables):
             pass
-        text, reply = self.records[place].text, variables.reply_type()
+        record, reply = self.records[place], variables.reply_type()
         try:
-            return msgspec.convert(text, reply) if reply is str else msgspec.json.decode(text, type=reply)
+            return msgspec.convert(record.text, reply) if reply is str else msgspec.json.decode(record.text, type=reply)
         except msgspec.DecodeError as error:
-            raise BadReply(f"{variables.name}: the reply is not in the prompt's schema ({error})") from None
+            bad = BadReply(f"{variables.name}: the reply is not in the prompt's schema ({error})")
+            self.records[place] = msgspec.structs.replace(record, failure=str(bad))
+            raise bad from None
 
     async def map[Reply](self, variables: Iterable[Variables[Reply]]) -> list[Reply]:
         asked = [asyncio.ensure_future(self(each)) for each in variables]
@@ -132,6 +134,7 @@ class Asker:
                 variables=key,
                 text="",
                 failure=str(failure),
+                calls=failure.calls,
                 began_s=round(began - self.began, 6),
                 took_s=round(now - began, 6),
             )

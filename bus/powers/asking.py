@@ -80,6 +80,7 @@ class Whole(AskFrame, frozen=True, kw_only=True, tag="w"):
 class Refused(AskFrame, frozen=True, kw_only=True, tag="x"):
     kind: FailureKind
     why: str
+    calls: int = 1
 
 
 _encoder = msgspec.json.Encoder()
@@ -119,7 +120,9 @@ class AskClient:
                     elif frame.kind == "busy":
                         raise Silent(frame.why)
                     else:
-                        raise _FAILURES[frame.kind](frame.why)
+                        failure = _FAILURES[frame.kind](frame.why)
+                        failure.calls = frame.calls
+                        raise failure
                 return
             except Silent as silent:
                 if time.time() >= request.deadline:
@@ -249,7 +252,7 @@ class AskServer:
                     made.append(part)
         except Failure as failure:
             await all_left()
-            await self._send(msg.reply, Refused(kind=_kind(failure), why=str(failure)))
+            await self._send(msg.reply, Refused(kind=_kind(failure), why=str(failure), calls=failure.calls))
         except (Poison, msgspec.DecodeError) as error:
             set_aside("request", ASK, error)
             why = str(error) if isinstance(error, Poison) else f"this ask cannot be read: {error}"

@@ -131,7 +131,7 @@ def record_of(story: RunStory) -> RunRecord | None:
         rounds=settled.rounds if ended else 0,
         model=", ".join(dict.fromkeys(_model(ask) for ask in story.asks if ask.model or ask.engine)),
         prompt_versions={ask.prompt: ask.version for ask in story.asks if ask.version},
-        calls=sum(ask.calls for ask in story.asks if not ask.cached),
+        calls=sum(each.calls for each in story.stages),
         tokens_in=sum(ask.tokens_in for ask in story.asks),
         tokens_out=sum(ask.tokens_out for ask in story.asks),
         asked_at=asked_at,
@@ -149,7 +149,7 @@ def _timing(run: StageRun, asked_at: float) -> StageTiming:
         began_s=round(run.began_s(asked_at), 6),
         took_s=run.stage.took_s,
         attempt=run.stage.attempt,
-        fallback=run.stage.fallback,
+        fallback=run.fallback,
         tokens_in=run.tokens_in,
         tokens_out=run.tokens_out,
     )

@@ -35,6 +35,15 @@ class StageRun:
         return max(0.0, self.record.time - asked_at - self.stage.took_s)
 
     @property
+    def fallback(self) -> str:
+        """Why something else decided than the model that was asked; empty where its replies were used."""
+        return self.stage.fallback or next((ask.failure for ask in self.stage.asks if ask.failure), "")
+
+    @property
+    def calls(self) -> int:
+        return self.stage.earlier_calls + sum(ask.calls for ask in self.stage.asks if not ask.cached)
+
+    @property
     def tokens_in(self) -> int:
         return sum(ask.tokens_in for ask in self.stage.asks)
 

@@ -12,9 +12,13 @@ _FIELD = re.compile(r"([a-z_]+(?:\[\d+\]|\.\w+)*): ")
 
 
 class Failure(Exception):
-    """The work could not be done; the actor's fallback answers instead. `reason`: of a run that ends for it."""
+    """The work could not be done; the actor's fallback answers instead. `reason`: of a run that ends for it.
+
+    `calls`: of a model, before it failed.
+    """
 
     reason: ClassVar[Reason] = "model_unavailable"
+    calls: int = 1
 
 
 class NoReply(Failure):

@@ -10,6 +10,7 @@ from prompts.contracts import PROMPTS
 from prompts.files import FOLDER, file_of
 from prompts.library import PARTIALS, Library, problems_in
 from runtime.commands.options import own_profiles
+from runtime.commands.prompts_compare import compare_command
 from runtime.terminal import one_line, say
 
 NAMES = (*(prompt.name for prompt in PROMPTS), *(f"_{name}" for name in PARTIALS))
@@ -21,26 +22,15 @@ OWN = click.option(
 )
 
 
-class _Prompts(click.Group):
-    """A comparison needs the whole pipeline, which the other commands do not load."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted([*self.commands, "compare"])
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name == "compare":
-            from runtime.commands.prompts_compare import compare_command
-
-            return compare_command
-        return super().get_command(ctx, name)
-
-
-@click.group("prompts", cls=_Prompts)
+@click.group("prompts")
 def prompts_group() -> None:
     """Work with prompts: a file NAME.prompt in the folder of your profiles replaces the built-in one.
 
     A file in the folder's subfolder PROFILE replaces it under that profile alone.
     """
+
+
+prompts_group.add_command(compare_command)
 
 
 @prompts_group.command("list")

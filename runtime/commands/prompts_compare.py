@@ -120,6 +120,7 @@ async def _over_runs(settings: Settings, folders: Folders, names: Sequence[str],
     """Raises the errors in `run_sources.PROBLEMS`."""
     found: Compared = {name: [] for name in names}
     async with live_for(settings, settings.inference.engine) as live:
+        assert live.inference is not None
         engine = live.inference.routes.own
         own = [dataclasses.replace(live, inference=Inference(engine, settings.inference)) for _ in folders]
         for n, source in enumerate(sources):

@@ -17,10 +17,6 @@ from aiohttp import web
 from runtime.measure.prompt_pairs import Chosen, Line, Pair
 
 PAGE = Path(__file__).with_name("choosing.html")
-POLICY = (
-    "default-src 'none'; script-src 'nonce-{0}'; style-src 'nonce-{0}'; connect-src 'self'; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'none'"
-)
 
 
 class _Pressed(msgspec.Struct, frozen=True):
@@ -42,13 +38,11 @@ async def serve(path: Path, lines: Sequence[Line], say: Callable[[str], None]) -
     """Serve the pairs of a file of choices until each has one; `say` gets the address."""
     pairs = {line.pair.id: line.pair for line in lines if line.pair}
     chosen = {line.of for line in lines if line.chosen}
-    done = asyncio.Event()
+    done, secret = asyncio.Event(), secrets.token_urlsafe(16)
 
     async def page(request: web.Request) -> web.Response:
-        nonce = secrets.token_urlsafe(16)
-        text = PAGE.read_text(encoding="utf-8").replace("{{nonce}}", nonce)
-        headers = {"Content-Security-Policy": POLICY.format(nonce), "Referrer-Policy": "no-referrer"}
-        return web.Response(text=text, content_type="text/html", headers=headers)
+        text = PAGE.read_text(encoding="utf-8").replace("{{nonce}}", secret)
+        return web.Response(text=text, content_type="text/html", headers={"Referrer-Policy": "no-referrer"})
 
     async def turn(request: web.Request) -> web.Response:
         try:
@@ -63,15 +57,15 @@ async def serve(path: Path, lines: Sequence[Line], say: Callable[[str], None]) -
             chosen.add(wanted.id)
             wanted = None
         wanted = wanted or next((pair for name, pair in pairs.items() if name not in chosen), None)
-        counts: dict[str, object] = {"done": len(chosen), "of": len(pairs)}
+        counts = {"done": len(chosen), "of": len(pairs)}
         if wanted is None:
             asyncio.get_running_loop().call_later(0.2, done.set)
             return web.json_response(counts)
-        one, other = (getattr(wanted, side).text for side in sides(wanted))
-        texts = {"pair": wanted.id, "question": wanted.question, "input": wanted.input, "left": one, "right": other}
-        return web.json_response(counts | texts)
+        texts = (getattr(wanted, side).text for side in sides(wanted))
+        shown = {"pair": wanted.id, "question": wanted.question, "input": wanted.input}
+        return web.json_response({**counts, **shown, **dict(zip(("left", "right"), texts, strict=True))})
 
-    app, secret = web.Application(), secrets.token_urlsafe(16)
+    app = web.Application()
     app.router.add_get(f"/{secret}/", page)
     app.router.add_post(f"/{secret}/turn", turn)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from bus.journal.records import AskRecord
+from actors.gate.flags import standing
 from bus.runs.run_record import record_of
 from bus.runs.story import RunStory
 from index.languages.scripts import HAN
@@ -52,7 +52,7 @@ def side_of(story: RunStory, prompt: str = "") -> Side:
     """One side of a pair, by the replies to a prompt; by all replies, and the answer, where the whole pipeline was asked."""
     asks = sorted((ask for ask in story.asks if prompt in ("", ask.prompt)), key=lambda ask: ask.variables)
     counts: dict[str, float] = {
-        "valid replies": fmean(map(is_valid, asks)) if asks else 1.0,
+        "valid replies": fmean(not ask.failure and ask.text.strip() != "" for ask in asks) if asks else 1.0,
         "calls": sum(ask.calls for ask in asks if not ask.cached),
         "tokens in": sum(ask.tokens_in for ask in asks),
         "tokens out": sum(ask.tokens_out for ask in asks),
@@ -61,32 +61,21 @@ def side_of(story: RunStory, prompt: str = "") -> Side:
     text, fields = "\n\n".join(ask.failure or ask.text for ask in asks), dict[str, list[Any]]()
     record = record_of(story) if not prompt or prompt.startswith("answer_") else None
     if record is not None:
-        text, withheld = record.answer or record.detail, len(record.withheld)
+        text = record.answer or record.detail
         sentences = story.draft.sentences if story.draft else ()
-        doubted = sum(not one.withheld and any(flag.kind == "unverified" for flag in one.flags) for one in sentences)
+        became = Counter("withheld" if one.withheld else standing(one.flags) for one in sentences)
         counts |= {
             "refused or closest": record.outcome != "answered",
             "citations": len({citation.n for citation in record.citations}),
             "words": len(_WORD.findall(text)) if record.outcome == "answered" else 0,
-            "sentences verified": max(0, len(sentences) - doubted - withheld),
-            "sentences unverified": doubted,
-            "sentences withheld": withheld,
+            **{f"sentences {each}": became[each] for each in ("verified", "unverified", "withheld")},
         }
     elif _REPLIES[prompt] is not str:
-        for ask in filter(is_valid, asks):
-            for name, value in msgspec.json.decode(ask.text).items():
+        for ask in asks:
+            for name, value in ({} if ask.failure else msgspec.json.decode(ask.text)).items():
                 fields.setdefault(name, []).append(value)
     side = Side(version=asks[0].version if asks else "", text=text, fields=fields, counts=counts)
     return masked(side) if any(question.masked for question in story.questions) else side
-
-
-def is_valid(ask: AskRecord) -> bool:
-    """Whether the model replied, in the prompt's schema."""
-    kind = _REPLIES[ask.prompt]
-    try:
-        return not ask.failure and bool(ask.text.strip() if kind is str else msgspec.json.decode(ask.text, type=kind))
-    except msgspec.DecodeError:
-        return False
 
 
 def differences(pairs: Sequence[Pair]) -> dict[str, Difference]:
@@ -125,5 +114,5 @@ def chosen_in(lines: Iterable[Line]) -> Counter[Chosen]:
 
 def sign_test(first: int, second: int) -> float:
     """The two-sided probability of counts at least as uneven as these if both versions were equally good (Arbuthnott, 1710)."""
-    tail: int = sum(math.comb(first + second, k) for k in range(min(first, second) + 1))
-    return min(1.0, 2.0 * tail / 2 ** (first + second))
+    tail = sum(math.comb(first + second, k) for k in range(min(first, second) + 1))
+    return min(1.0, 2 * tail / (1 << first + second))

@@ -39,7 +39,7 @@ _STAGE_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 
 
 
 class CountedRun(msgspec.Struct, frozen=True, array_like=True):
-    """What is counted of a run, times in seconds. `stages`: the actor, its time, and whether its fallback answered.
+    """What is counted of a run, times in seconds. `stages`: the actor, its time, and whether something else decided than its model.
 
     `tokens`: of a model, in and out. `first_s` is None where nothing was checked and shown.
     """
@@ -71,7 +71,7 @@ def counted(run: RunStory) -> CountedRun | None:
         sentences=len(draft.sentences) if draft else 0,
         withheld=len(settled.withheld),
         flags=[kind for each in settled.withheld for kind in dict.fromkeys(flag.kind for flag in each.flags)],
-        stages=[(each.stage.actor, each.stage.took_s, bool(each.stage.fallback)) for each in run.stages],
+        stages=[(each.stage.actor, each.stage.took_s, bool(each.fallback)) for each in run.stages],
         tokens=[(ask.model or ask.engine or "none", ask.tokens_in, ask.tokens_out) for ask in run.asks],
     )
 
@@ -107,7 +107,10 @@ class RunMetrics:
             "groundwire_stage_seconds", "A stage's work.", ["stage"], registry=registry, buckets=_STAGE_S
         )
         self._fallbacks = Counter(
-            "groundwire_stage_fallbacks", "Stages answered by their fallback.", ["stage"], registry=registry
+            "groundwire_stage_fallbacks",
+            "Stages where something else decided than the model that was asked.",
+            ["stage"],
+            registry=registry,
         )
         self._tokens = Counter("groundwire_tokens", "Tokens of all models.", ["model", "direction"], registry=registry)
 

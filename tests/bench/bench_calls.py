@@ -1,6 +1,7 @@
 """Calls of a model and tokens for one answer, by profile, with an engine that replies as a competent model would.
 
     uv run --group dev python -m tests.bench.bench_calls
+    uv run --group dev python -m tests.bench.bench_calls 0.9     # under profiles with retrieval.sure_from = 0.9
 
 Each question is new, over a few pages. Tokens are estimated as a quarter of the UTF-8 bytes of the rendered prompt and the reply.
 """
@@ -8,6 +9,7 @@ Each question is new, over a few pages. Tokens are estimated as a quarter of the
 import asyncio
 import inspect
 import json
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
@@ -15,6 +17,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from actors.question.profile import PROFILES
 from runtime.engines.engine import Delta, Finished, Request
 from runtime.engines.scripted.engine import default_script, play, words
 from tests.whole import whole
@@ -46,7 +49,8 @@ def report(evidence: Sequence[Any]) -> str:
     one, two, three = (said * 3)[:3]
     quote = evidence[0].text.replace("。", ". ").split(". ")[0].strip(" .")
     arguments = "\n".join(
-        f"### Facet {n}\n{text}\n> “{quote}” [1] {evidence[0].title}" for n, text in enumerate((one, two, three), 1)
+        f"### Facet {n}\n{text}\n> “{quote}” [1] {evidence[0].title}"
+        for n, text in zip("ABC", (one, two, three), strict=True)
     )
     return f"## TL;DR\n{one}\n## Conclusion\n{two} {three}\n## Arguments\n{arguments}\nSource: {evidence[0].title}"
 
@@ -81,12 +85,22 @@ class Competent:
             yield replace(event, **counted) if isinstance(event, Finished) else event
 
 
+def more_sure(folder: Path, sure_from: str) -> None:
+    """Use profiles that leave the evidence to the rules above a probability."""
+    for profile, _, _ in ASKED:
+        text = f'extends = "{profile}"\n[retrieval]\nsure_from = {float(sure_from)}\n'
+        (folder / f"{profile}.toml").write_text(text, encoding="utf-8")
+    PROFILES.use(str(folder))
+
+
 async def main() -> None:
     engine = Competent()
     has_model = {"has_model": True} if "has_model" in inspect.signature(whole).parameters else {}
     print("| profile | question | calls | verifier | tokens in | tokens out | outcome |")
     print("|---|---|---|---|---|---|---|")
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as profiles:
+        if sys.argv[1:]:
+            more_sure(Path(profiles), sys.argv[1])
         async with whole(Path(folder), engine, cache_entries=0, **has_model) as run:
             for profile, kind, question in ASKED:
                 engine.complex = kind == "complex"

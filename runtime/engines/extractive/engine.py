@@ -56,6 +56,7 @@ class ExtractiveEngine:
             engine=self.name,
             model=self.model,
             tokens_out=len(pieces),
+            calls=0,
         )
 
 

@@ -82,14 +82,8 @@ class OpenAIEngine:
                 tokens_in=first.tokens_in + finished.tokens_in,
                 tokens_out=first.tokens_out + finished.tokens_out,
             )
-        if wrong and finished.finish_reason == "length":
-            raise TooLong(
-                f"{request.variables.name}: the reply ends at its {finished.tokens_out} tokens; raise max_tokens"
-            )
         if wrong:
-            raise BadReply(
-                f"{request.variables.name}: {wrong}; the server ignores response_format; use one that enforces JSON Schema"
-            )
+            raise _unusable(request.variables.name, finished, wrong)
         yield Delta(finished.text)
         yield finished
 
@@ -189,6 +183,14 @@ def _rendered(request: Request) -> Rendered:
     if request.rendered is None:
         raise ValueError(f"{request.variables.name} came to the openai engine without being rendered")
     return request.rendered
+
+
+def _unusable(name: str, finished: Finished, wrong: str) -> BadReply:
+    failure = BadReply(f"{name}: {wrong}; the server ignores response_format; use one that enforces JSON Schema")
+    if finished.finish_reason == "length":
+        failure = TooLong(f"{name}: the reply ends at its {finished.tokens_out} tokens; raise max_tokens")
+    failure.calls = finished.calls
+    return failure
 
 
 def _response_format(name: str, schema: dict[str, Any]) -> dict[str, Any]:

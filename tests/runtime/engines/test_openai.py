@@ -153,9 +153,9 @@ async def test_reply_outside_the_schema_is_retried_once(engine, fake, first):
     assert json.dumps(YES) in fake.bodies[1]["messages"][-1]["content"]
     assert (finished.calls, len(fake.bodies)) == (2, 2)
     fake.answers, fake.bodies = [streams(first)], []
-    with pytest.raises(BadReply, match="ignores response_format"):
+    with pytest.raises(BadReply, match="ignores response_format") as failed:
         await collect(engine, request(rendered=render(schema=YES)))
-    assert len(fake.bodies) == 2
+    assert (failed.value.calls, len(fake.bodies)) == (2, 2)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,149 @@
+"""A model that works is never overruled, each failure of one is counted once, and `calls` are the requests of its engine."""
+
+import json
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from bus.runs.run_record import RunRecord
+from bus.runs.story import story_of
+from bus.wire.errors import BadReply, Failure, NoReply, OverQuota, Rejected, TooLong, Unavailable
+from prompts.contracts import PROMPTS
+from prompts.files import is_remembered, source_of
+from runtime.engines.engine import Delta, Finished, Request
+from runtime.engines.extractive.engine import ExtractiveEngine
+from runtime.telemetry.run_metrics import RunMetrics, counted
+from tests.bench.bench_calls import ASKED, Competent
+from tests.whole import Whole, whole
+
+EVERY = {(profile, kind): question for profile, kind, question in ASKED}
+
+
+@dataclass
+class Model(Competent):
+    """A competent model that counts its requests; `fails` gives the failure of a prompt, `says` another reply to one."""
+
+    asked: list[str] = field(default_factory=list)
+    fails: dict[str, Callable[[str], Failure]] = field(default_factory=dict)
+    says: dict[str, str] = field(default_factory=dict)
+
+    def reply(self, request: Request) -> str:
+        return self.says.get(request.variables.name) or super().reply(request)
+
+    async def generate(self, request: Request) -> AsyncIterator[Delta | Finished]:
+        name = request.variables.name
+        self.asked.append(name)
+        if name in self.fails:
+            raise self.fails[name]("broken on purpose")
+        async for event in super().generate(request):
+            yield event
+
+
+@pytest.fixture(scope="module")
+async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[Whole, Model]]:
+    engine = Model()
+    async with whole(tmp_path_factory.mktemp("overruled"), engine, cache_entries=0, has_model=True) as run:
+        yield run, engine
+
+
+async def asked(stack: tuple[Whole, Model], profile: str, kind: str, **fields: object) -> tuple[RunRecord, list[str]]:
+    """The record, and the stages that /metrics counts as decided without the model, each as often as it does."""
+    run, engine = stack
+    engine.complex = kind == "complex"
+    engine.asked.clear()
+    _, record = await run.ask(EVERY[profile, kind], profile=profile, **fields)
+    metrics, found = RunMetrics(), counted(story_of(await run.journal.run(record.run_id)))
+    assert found is not None
+    metrics.count(found)
+    lines = [
+        line for line in metrics.text().decode().splitlines() if line.startswith("groundwire_stage_fallbacks_total{")
+    ]
+    stages = [line.split('"')[1] for line in lines for _ in range(int(float(line.split()[-1])))]
+    assert sorted(stages) == sorted(each.stage for each in record.stages if each.fallback)
+    return record, stages
+
+
+@pytest.mark.parametrize(("profile", "kind"), EVERY)
+async def test_competent_model_is_never_overruled(stack: tuple[Whole, Model], profile: str, kind: str) -> None:
+    record, overruled = await asked(stack, profile, kind)
+    assert (record.outcome, overruled, record.calls) == ("answered", [], len(stack[1].asked))
+
+
+FAILURES = (NoReply, BadReply, TooLong, Rejected, OverQuota, Unavailable)
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+async def test_each_kind_of_failure_counts_once(stack: tuple[Whole, Model], failure: type[Failure]) -> None:
+    stack[1].fails = {"select_evidence": failure}
+    record, overruled = await asked(stack, "general", "simple")
+    stack[1].fails = {}
+    assert (record.outcome, overruled, record.calls) == ("answered", ["select_evidence"], len(stack[1].asked))
+
+
+def asked_twice(why: str) -> Failure:
+    failure = BadReply(why)
+    failure.calls = 2
+    return failure
+
+
+async def test_reply_unreadable_twice_is_two_calls(stack: tuple[Whole, Model]) -> None:
+    stack[1].fails = {"select_evidence": asked_twice}
+    record, overruled = await asked(stack, "general", "simple")
+    stack[1].fails = {}
+    assert (overruled, record.calls) == (["select_evidence"], len(stack[1].asked) + 1)
+
+
+COMPLEX = ("classify_intent", "classify_query", "decompose_query", "judge_sufficiency", "select_evidence")
+
+
+@pytest.mark.parametrize("prompt", COMPLEX)
+async def test_failure_counts_in_its_stage(stack: tuple[Whole, Model], prompt: str) -> None:
+    stack[1].fails = {prompt: BadReply}
+    record, overruled = await asked(stack, "general", "complex")
+    stack[1].fails = {}
+    assert (overruled, record.calls) == ([prompt], len(stack[1].asked))
+
+
+async def test_unread_verdict_counts_and_marks(stack: tuple[Whole, Model]) -> None:
+    for says, fails in (({"verify_answer": "no JSON"}, {}), ({}, {"verify_answer": TooLong})):
+        stack[1].says, stack[1].fails = says, fails
+        record, overruled = await asked(stack, "general", "simple")
+        stack[1].says, stack[1].fails = {}, {}
+        assert (record.outcome, overruled) == ("answered", ["answer_simple"])
+        assert record.calls == len(stack[1].asked)
+        draft = story_of(await stack[0].journal.run(record.run_id)).draft
+        assert draft is not None
+        assert all("unverified" in {flag.kind for flag in one.flags} for one in draft.sentences if one.text.strip())
+        assert record.re_gate == "caution"
+
+
+async def test_careless_picks_count_with_own_contexts(stack: tuple[Whole, Model]) -> None:
+    stack[1].says = {
+        "select_evidence": json.dumps({"spans": [{"passage": 1, "text": "Refunds are paid at once, in cash."}]})
+    }
+    contexts = [{"content": "Refunds are paid within 14 days of the return.", "metadata": {"source_id": "a"}}]
+    record, overruled = await asked(stack, "general", "simple", contexts=contexts)
+    stack[1].says = {}
+    assert (record.outcome, overruled) == ("answered", ["select_evidence"])
+
+
+#: The prompts whose replies are cached.
+REMEMBERED = {name for name in (each.name for each in PROMPTS) if is_remembered(source_of(name))}
+
+
+async def test_cached_replies_are_no_calls(tmp_path: Path) -> None:
+    engine = Model()
+    async with whole(tmp_path, engine, has_model=True) as run:
+        for profile, kind in EVERY:
+            first, _ = await asked((run, engine), profile, kind)
+            again, _ = await asked((run, engine), profile, kind)
+            assert again.calls == len(engine.asked) < first.calls
+            assert REMEMBERED.isdisjoint(engine.asked)
+
+
+async def test_rules_are_no_calls(tmp_path: Path) -> None:
+    async with whole(tmp_path, ExtractiveEngine()) as run:
+        _, record = await run.ask(EVERY["general", "simple"])
+    assert (record.outcome, record.calls) == ("answered", 0)
