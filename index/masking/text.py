@@ -87,7 +87,7 @@ def _of(known: Collection[str], text: str) -> set[int]:
 
 
 #: Fields that hold one of our ids or a word of a closed list: there is nothing of a person in them, and a mask would break them.
-_OURS: Final = frozenset(
+OURS: Final = frozenset(
     {
         "type", "run_id", "parent", "snapshot", "version", "variables", "lane", "id", "sub_query_id", "profile", "language", "kind",
         "strength", "outcome", "reason", "re_gate", "confidence", "model", "engine", "prompt", "date", "syntax", "score_type",
@@ -114,11 +114,11 @@ def _masked_part(value: Any) -> Any:
     if isinstance(value, str):
         return _masked_path(value) if value.startswith(PAGES) and PATH.fullmatch(value) else mask(value)
     if isinstance(value, msgspec.Struct):
-        fields = ((name, getattr(value, name)) for name in value.__struct_fields__ if name not in _OURS)
+        fields = ((name, getattr(value, name)) for name in value.__struct_fields__ if name not in OURS)
         changed = {name: new for name, old in fields if (new := _masked_part(old)) is not old and new != old}
         return msgspec.structs.replace(value, **changed) if changed else value
     if isinstance(value, dict):
-        new = {_masked_part(key): inner if key in _OURS else _masked_part(inner) for key, inner in value.items()}
+        new = {_masked_part(key): inner if key in OURS else _masked_part(inner) for key, inner in value.items()}
         return new if new != value else value
     if isinstance(value, tuple | list):
         items = [_masked_part(item) for item in value]

@@ -1,6 +1,5 @@
 """`groundwire trace`: list a journal's runs, show one stage by stage, export it to a file; what stays and what leaves."""
 
-import sys
 from datetime import datetime
 from pathlib import Path
 
@@ -16,12 +15,13 @@ from bus.wire.messages import words_asked
 from index.masking import masked
 from runtime.commands.consoles import plain_console
 from runtime.commands.options import ASKED_OVER, CONFIG
-from runtime.commands.run_sources import journal_of, refuse, run, settings_for, trace_of
+from runtime.commands.run_sources import journal_of, run, settings_for, trace_of
+from runtime.commands.trace_export import export_command
 from runtime.commands.trace_keep import pin_command, prune_command, unpin_command
 from runtime.replay.journal_traces import RunListed, latest_runs
 from runtime.replay.steps import steps_of
-from runtime.replay.trace import ASKED, Trace, dump, masked_trace, write
-from runtime.terminal import json_line, one_line, say, say_json
+from runtime.replay.trace import ASKED, Trace, masked_trace
+from runtime.terminal import one_line, say_json
 
 RAW = click.option("--raw", is_flag=True, help="Show personal data as it is in the journal.")
 
@@ -31,7 +31,7 @@ def trace_group() -> None:
     """List, show, export, pin and prune recorded runs; RUN is a run id, or a trace file where that is possible."""
 
 
-for command in (pin_command, unpin_command, prune_command):
+for command in (export_command, pin_command, unpin_command, prune_command):
     trace_group.add_command(command)
 
 
@@ -68,36 +68,6 @@ def list_command(index: Path | None, count: int, as_json: bool, raw: bool, confi
 def _columns(runs: list[RunListed]) -> list[str]:
     optional = {"pinned": any(each.pinned for each in runs), "fork of": any(each.parent for each in runs)}
     return ["run", "asked", "outcome", "question", *(name for name, shown in optional.items() if shown)]
-
-
-@trace_group.command("export")
-@click.argument("run_id", metavar="RUN")
-@ASKED_OVER
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="File to write, or - for standard output.  [default: RUN.jsonl]"
-)
-@RAW
-@CONFIG
-def export_command(run_id: str, index: Path | None, out: Path | None, raw: bool, config: Path | None) -> None:
-    """Write RUN to one file, all that `groundwire replay --trace` needs."""
-    settings = settings_for(index, config)
-    kept = run(lambda: trace_of(run_id, settings))
-    trace = kept if raw else masked_trace(kept)
-    if trace is not kept:
-        say("personal data is masked, and what was masked does not replay; --raw writes all of it", err=True)
-    if str(out) == "-":
-        for line in dump(trace):
-            if sys.stdout.isatty():
-                say(json_line(line))
-            else:
-                sys.stdout.buffer.write(line + b"\n")
-        return
-    place = out or Path(f"{trace.run_id}.jsonl")
-    try:
-        write(place, trace)
-    except OSError as error:
-        refuse(f"{place}: cannot be written ({error.strerror})")
-    say(f"{place}: {len(trace.records)} records, {len(trace.frames)} frames of events")
 
 
 @trace_group.command("show")

@@ -44,8 +44,8 @@ class _Heard(Replies):
             yield part
 
 
-async def prompts_asked(trace: Trace, step: Step) -> dict[tuple[str, str], RenderedPrompt]:
-    """The prompts of a step by name and digest of the variables; what today's code no longer asks is missing."""
+async def requests_of(trace: Trace, step: Step) -> list[AskRequest]:
+    """What a step asked, with its variables; what today's code no longer asks is missing."""
     heard = _Heard(step.stage)
     services = Services(heard.answer, heard.find, EventMemory([]))
     with contextlib.suppress(Exception), resolving_under(trace.defaults):
@@ -53,8 +53,13 @@ async def prompts_asked(trace: Trace, step: Step) -> dict[tuple[str, str], Rende
         messages = tuple(record.message for record in step.given)
         taken = messages if step.actor.joins else messages[0]
         await execute(step.actor, taken, step.source.key, services, deadline=math.inf, attempt=1, retries=0)
+    return heard.requests
+
+
+async def prompts_asked(trace: Trace, step: Step) -> dict[tuple[str, str], RenderedPrompt]:
+    """The prompts of a step by name and digest of the variables; what today's code no longer asks is missing."""
     found: dict[tuple[str, str], RenderedPrompt] = {}
-    for request in heard.requests:
+    for request in await requests_of(trace, step):
         variables = msgspec.json.decode(request.variables, type=_VARIABLES[request.prompt])
         rendered = _library().render(variables)
         found |= {(request.prompt, key): rendered for key in digests(request.prompt, bytes(request.variables))}

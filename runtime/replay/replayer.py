@@ -73,7 +73,7 @@ class Diverged(Exception):
 async def replay(trace: Trace, graph: Graph) -> Replayed:
     """Replay every step, up to the first divergence."""
     steps = steps_of(trace, graph)
-    player = _Player(trace, ended_otherwise=steps.ended_otherwise)
+    player = Player(trace, ended_otherwise=steps.ended_otherwise)
     found: Divergence | None = None
     done = 0
     try:
@@ -98,7 +98,7 @@ def in_order(done: tuple[Step, ...], orphans: tuple[Orphan, ...]) -> list[Step |
     return sorted((*done, *orphans), key=lambda step: step.source.sequence)
 
 
-class _Player:
+class Player:
     """Replays the steps; `lines` are the events so far, equal to the recorded ones while nothing diverges."""
 
     def __init__(self, trace: Trace, *, ended_otherwise: bool) -> None:
@@ -151,7 +151,7 @@ class _Player:
         """The events after the step. Raises Diverged."""
         began = len(lines)
         cited = next((frame.headers.get(CITED, "") for end, frame in self._ends() if end == began), "")
-        replies, events = Replies(step.stage), EventMemory(lines, cited)
+        replies, events = self.replies_to(step), EventMemory(lines, cited)
         messages = [self._readable(step, record) for record in step.given]
         if not messages:
             raise self._diverged(step, "output", "", "joined its lanes", "a lane is missing")
@@ -178,6 +178,9 @@ class _Player:
             shown = [end for end, frame in self._ends() if frame.time <= step.outputs[0].time]
             return self.recorded[: max(shown, default=len(lines))]
         return lines
+
+    def replies_to(self, step: Step) -> Replies:
+        return Replies(step.stage)
 
     def _readable(self, step: Step, record: Record) -> Message:
         try:

@@ -284,12 +284,17 @@ def _compact(raw: msgspec.Raw) -> bytes:
 
 def masked_trace(trace: Trace) -> Trace:
     """The trace as its profile lets it be seen; the same one where there is nothing to mask."""
-    if not all(_is_masked(record) for record in trace.records):
+    if not masks(trace):
         return trace
     records = tuple(replace(record, data=_masked_lines(record.data)) for record in trace.records)
     frames = tuple(replace(frame, data=_masked_lines(frame.data)) for frame in trace.frames)
     new = replace(trace, records=records, frames=frames)
     return trace if new == trace else new
+
+
+def masks(trace: Trace) -> bool:
+    """Whether the run's profile masks personal data."""
+    return all(_is_masked(record) for record in trace.records)
 
 
 def _is_masked(record: Record) -> bool:

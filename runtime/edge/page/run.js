@@ -5,13 +5,14 @@ import { read, sentence } from "./api.js";
 import { day, known, number, say, seconds, word } from "./speech.js";
 import { stageKey } from "./turn.js";
 
-export async function showRun(id) {
+/* `here`: whether the reader still waits for this run. */
+export async function showRun(id, here = () => location.pathname === `/runs/${id}`) {
   const box = $("run");
   box.replaceChildren();
   say($("status"), "working");
   try {
     const [record, trace] = await Promise.all([read(`/v1/runs/${id}`), read(`/v1/runs/${id}/trace`)]);
-    if (location.pathname !== `/runs/${id}`) return "";
+    if (!here()) return "";
     head(record, box);
     say(make("h2", "", box), "stages_title");
     const whole = Math.max(trace.took_s, ...trace.stages.map(stage => (stage.began_s || 0) + (stage.took_s || 0)), 0.001);

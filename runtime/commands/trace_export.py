@@ -1,0 +1,109 @@
+"""`groundwire trace export`: write a run to a file, for replay on any machine, for sharing, or for reading in a browser."""
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+from actors.pipeline import pipeline
+from runtime.commands.options import ASKED_OVER, CONFIG
+from runtime.commands.run_sources import refuse, run, settings_for, trace_of
+from runtime.forking.cited_only import cited_only
+from runtime.forking.fork import NothingToFork
+from runtime.replay.sharing import Shared, shared
+from runtime.replay.trace import Trace, dump, masks, write
+from runtime.settings import Settings
+from runtime.terminal import json_line, one_line, say
+
+
+@click.command("export")
+@click.argument("run_id", metavar="RUN")
+@ASKED_OVER
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="File to write, or - for standard output.  [default: RUN.jsonl]"
+)
+@click.option("--raw", is_flag=True, help="Write personal data as it is in the journal.")
+@click.option("--share", is_flag=True, help="Mask personal data, secrets and addresses, whatever the profile says.")
+@click.option(
+    "--also", multiple=True, metavar="TEXT", help="With --share: mask this too, such as a name; may be repeated."
+)
+@click.option("--cited-only", "cited", is_flag=True, help="Leave out passages that the evidence does not come from.")
+@click.option("--html", is_flag=True, help="Write a page to read in a browser, without a server, in place of a trace.")
+@CONFIG
+@click.pass_context
+def export_command(
+    ctx: click.Context,
+    run_id: str,
+    index: Path | None,
+    out: Path | None,
+    raw: bool,
+    share: bool,
+    also: tuple[str, ...],
+    cited: bool,
+    html: bool,
+    config: Path | None,
+) -> None:
+    """Write RUN to one file, all that `groundwire replay` needs.
+
+    What is masked has the same stand-in everywhere, so the file replays as the run does. Exit code 1: masked, but the file
+    replays differently, and where is said.
+    """
+    if raw and share:
+        refuse("--raw writes what --share masks; leave one out")
+    if also and not share:
+        refuse("--also adds to what --share masks; add --share")
+    settings = settings_for(index, config)
+    made = run(lambda: _made(run_id, settings, raw, share, also, cited))
+    place = out or Path(f"{made.trace.run_id}.{'html' if html else 'jsonl'}")
+    if str(place) == "-":
+        _print(made.trace, html)
+    else:
+        try:
+            _write(place, made.trace, html)
+        except OSError as error:
+            refuse(f"{place}: cannot be written ({error.strerror})")
+        say(f"{place}: {len(made.trace.records)} records, {len(made.trace.frames)} frames of events")
+    if made.masked:
+        say(f"masked: {made.masked} values, each the same everywhere", err=True)
+    if made.divergence is not None:
+        at = made.divergence
+        found = one_line(f"recorded {at.recorded}, now {at.now}")
+        say(f"the masked run replays differently at {at.stage}, {at.path or at.part}: {found}", err=True)
+        ctx.exit(1)
+
+
+async def _made(run_id: str, settings: Settings, raw: bool, share: bool, also: Iterable[str], cited: bool) -> Shared:
+    trace = await trace_of(run_id, settings)
+    if cited:
+        try:
+            trace = cited_only(trace, pipeline())
+        except NothingToFork as nothing:
+            refuse(str(nothing))
+    if raw or not (share or masks(trace)):
+        return Shared(trace, 0)
+    return await shared(trace, pipeline(), all_secrets=share, also=also)
+
+
+def _write(place: Path, trace: Trace, html: bool) -> None:
+    if html:
+        place.write_text(_page(trace), encoding="utf-8")
+    else:
+        write(place, trace)
+
+
+def _print(trace: Trace, html: bool) -> None:
+    if html:
+        say(_page(trace))
+        return
+    for line in dump(trace):
+        if sys.stdout.isatty():
+            say(json_line(line))
+        else:
+            sys.stdout.buffer.write(line + b"\n")
+
+
+def _page(trace: Trace) -> str:
+    from runtime.edge.page.offline import offline_page  # with it come aiohttp and the page
+
+    return offline_page(trace)
