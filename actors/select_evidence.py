@@ -13,6 +13,7 @@ from actors.evidence.prompt_shapes import chunk_of
 from actors.question.resolved import asks_model
 from actors.selecting.chosen import (
     candidates,
+    choice_record,
     chosen,
     is_sure,
     picked,
@@ -24,7 +25,7 @@ from actors.selecting.chosen import (
     unsure,
 )
 from bus.delivery.actor import actor
-from bus.powers.protocols import Ask
+from bus.powers.protocols import Ask, Note
 from bus.wire.errors import BadReply, Failure
 from bus.wire.messages import AnswerRequested, AnswerSettled, PassagesReady
 from prompts import contracts
@@ -42,12 +43,14 @@ def by_rules(message: PassagesReady, failure: Failure) -> AnswerRequested | Answ
 
 
 @actor(prompts=("select_evidence",), fallback=by_rules)
-async def select_evidence(message: PassagesReady, ask: Ask) -> AnswerRequested | AnswerSettled:
+async def select_evidence(message: PassagesReady, ask: Ask, note: Note) -> AnswerRequested | AnswerSettled:
     question = message.question
     if not message.passages:
         return unanswerable(message)
     passages = candidates(message)
     choice = chosen(message, passages)
+    if choice is not None:
+        note(choice_record(choice))
     decides = asks_model(question, "select_evidence")
     if choice is not None and not decides and (ended := unsure(message, passages, choice)):
         return ended

@@ -7,19 +7,24 @@ from msgspec import UNSET
 
 from actors.choosing.choose import Choice, choice_in
 from actors.choosing.confidence import HIGH, shows
+from actors.choosing.features import FEATURES
 from actors.choosing.forms import kind_of
 from actors.choosing.parts import choose_parts
+from actors.choosing.weights import weights
 from actors.evidence import spans
 from actors.evidence.conflicts import conflicts_in, opposing
 from actors.evidence.standing import out_of_date
 from actors.outcome.closest import closest
 from actors.question.profile import profile_of
+from bus.journal.records import ChoiceRecord, Considered
 from bus.wire.messages import AnswerRequested, AnswerSettled, Passage, PassagesReady, Question, Span
 from prompts import contracts, notices
 from prompts.vocabulary import Reason, Style
 
 #: Answers of these forms explain step by step, so they are shown in the order of their document.
 EXPLAINED = ("definition", "manner", "reason")
+#: How many of the best units a run's record keeps, and of each the features that matter most to its score.
+UNITS_KEPT, FEATURES_KEPT = 10, 3
 
 
 def candidates(message: PassagesReady) -> tuple[Passage, ...]:
@@ -34,6 +39,19 @@ def chosen(message: PassagesReady, passages: tuple[Passage, ...]) -> Choice | No
     synonyms = profile_of(message.question.profile).synonyms
     parts = [a.sub_query_statement for a in message.analyses if not a.sub_query_id.startswith("sq_add_")]
     return choose_parts(message.question, parts, passages, message.collection, synonyms)
+
+
+def choice_record(choice: Choice) -> ChoiceRecord:
+    """What the run's record keeps of the choice: no text, and only what fits in a few hundred bytes."""
+    learned = weights().ranking
+    shown = {each.unit.order for each in choice.shown}
+    best = []
+    for each in choice.ranked[:UNITS_KEPT]:
+        added = ((name, learned.get(name, 0.0) * value) for name, value in zip(FEATURES, each.values, strict=True))
+        most = sorted(added, key=lambda one: -abs(one[1]))[:FEATURES_KEPT]
+        unit, why = each.unit, {name: round(by, 1) for name, by in most if abs(by) >= 0.05}
+        best.append(Considered(unit.passage, unit.start, unit.end, round(each.share, 3), unit.order in shown, why))
+    return ChoiceRecord(probability=round(choice.probability, 4), best=tuple(best))
 
 
 def unsure(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice) -> AnswerSettled | None:

@@ -1,7 +1,7 @@
 """An actor: a plain async function with its wiring in its signature.
 
 `A -> B` is one output, `A -> B | C` a branch, `A -> tuple[B, ...]` a fan-out, `A -> None` a sink; `tuple[A, ...] -> B` joins
-the lanes of a round. Parameters after the message name the powers the actor needs: `ask`, `search` or `emit`.
+the lanes of a round. Parameters after the message name the powers the actor needs: `ask`, `search`, `emit` or `note`.
 """
 
 import functools
@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeGuard, cast
 
-from bus.powers.protocols import Ask, Emit, Powers, Search
+from bus.powers.protocols import Ask, Emit, Note, Powers, Search
 from bus.wire.errors import Failure
 from bus.wire.messages import BY_TYPE, Message, message_type
 from prompts.vocabulary import Priority
@@ -22,7 +22,7 @@ type Taken = Message | tuple[Message, ...]
 #: What an actor returns: a message, several of them (a fan-out), or nothing.
 type Result = Message | tuple[Message, ...] | None
 
-POWERS: dict[str, object] = {"ask": Ask, "search": Search, "emit": Emit}
+POWERS: dict[str, object] = {"ask": Ask, "search": Search, "emit": Emit, "note": Note}
 
 
 class DeclarationError(Exception):
@@ -117,7 +117,7 @@ def actor[T: Taken](
 
 
 class _Handle(Protocol):
-    def __call__(self, taken: Taken, /, **powers: Ask | Search | Emit) -> Awaitable[Result]: ...
+    def __call__(self, taken: Taken, /, **powers: Ask | Search | Emit | Note) -> Awaitable[Result]: ...
 
 
 def _with_powers[**P, R: Result](

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from bus.delivery.actor import Actor, Result, Taken
 from bus.delivery.graph import Graph
 from bus.journal.access import Groups
-from bus.journal.records import CAUSE, Record, Stage
+from bus.journal.records import CAUSE, ChoiceRecord, Record, Stage
 from bus.powers.asker import Asker
 from bus.powers.asking import Answer
 from bus.powers.events import Emitter, EventStore, StageEvent
@@ -62,11 +62,12 @@ async def execute(
     for tried in range(retries + 1):
         ask = Asker(services.answer, key.run_id, name, deadline, actor.priority, actor.prompts, profile, began)
         search = Finder(services.find, groups, began, key.run_id)
+        noted: list[ChoiceRecord] = []
         if attempt > 1 or tried:
             await emit.progress()
         await emit.aside(StageEvent(stage=name, lane=key.lane, status="start"))
         try:
-            result = await actor.run(taken, Powers(ask, search, emit))
+            result = await actor.run(taken, Powers(ask, search, emit, noted.append))
             break
         except Failure as failure:
             if tried < retries and not isinstance(failure, BadReply) and time.time() < deadline:
@@ -86,6 +87,7 @@ async def execute(
         earlier_calls=earlier_calls,
         asks=tuple(ask.records),
         searches=tuple(search.records),
+        choice=noted[-1] if noted else None,
         first_shown_at=emit.first_shown_at,
     )
     return result, stage

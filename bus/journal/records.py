@@ -91,6 +91,27 @@ class SearchRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     took_s: float = 0.0
 
 
+class Considered(msgspec.Struct, frozen=True, array_like=True):
+    """A unit that could have been shown. `passage`: its number among those of the stage's input, from 0, those that no judge kept
+    last; `start` and `end` are of its text. `share`: of the probability, 0..1. `shown`: chosen. `why`: what the features that
+    matter most add to its score.
+    """
+
+    passage: int
+    start: int
+    end: int
+    share: float
+    shown: bool
+    why: dict[str, float]
+
+
+class ChoiceRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the rules chose among: the best units, best first, and how probable it is that the chosen ones answer."""
+
+    probability: float
+    best: tuple[Considered, ...]
+
+
 class Stage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How a record was produced: the actor, how long it took, and what its powers returned."""
 
@@ -101,6 +122,7 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     earlier_calls: int = 0  # of a model, in tries that failed before this one
     asks: tuple[AskRecord, ...] = ()
     searches: tuple[SearchRecord, ...] = ()
+    choice: ChoiceRecord | None = None
     first_shown_at: float = 0.0  # epoch seconds of the first token; 0 if none
 
 

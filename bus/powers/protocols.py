@@ -1,9 +1,10 @@
-"""The three powers an actor may ask for: its only clock, randomness and I/O. Their bodies are in this package's other modules."""
+"""The powers an actor may ask for: its only clock, randomness and I/O, and a note. Their bodies are in this package."""
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
+from bus.journal.records import ChoiceRecord
 from bus.powers.events import Event, Progress, Stretch
 from bus.powers.searching import SearchReply, SearchRequest
 from bus.wire.messages import UnverifiedSentence
@@ -63,10 +64,21 @@ class Emit(Protocol):
     async def aside(self, event: Event) -> None: ...
 
 
+class Note(Protocol):
+    """The stage's own record: what explains its result to a person, and no later stage reads."""
+
+    def __call__(self, choice: ChoiceRecord, /) -> None: ...
+
+
+def unnoted(choice: ChoiceRecord, /) -> None:
+    """A note that nobody keeps."""
+
+
 @dataclass(frozen=True, slots=True)
 class Powers:
-    """All three powers; an actor gets those that it names."""
+    """All powers; an actor gets those that it names."""
 
     ask: Ask
     search: Search
     emit: Emit
+    note: Note = unnoted

@@ -11,6 +11,7 @@ from bus.journal.records import AskRecord, Record
 from index.masking import masked
 from prompts.library import RenderedPrompt
 from runtime.edge.trace_schemas import RunTrace, TracedAsk, TracedMessage, TracedSearch, TracedStage, TracedStep
+from runtime.replay.explained import explained
 from runtime.replay.prompts_asked import prompts_asked
 from runtime.replay.steps import Step, steps_of
 from runtime.replay.trace import ASKED, Trace, masked_trace
@@ -34,7 +35,18 @@ def stages_of(trace: Trace) -> RunTrace:
     asked_at = next((record.time for record in trace.records if record.key.type == ASKED), 0.0)
     last = max((record.time for record in trace.records), default=asked_at)
     stages = tuple(_stage(number, step, asked_at) for number, step in _steps(trace))
-    return RunTrace(run_id=trace.run_id, asked_at=asked_at, took_s=round(last - asked_at, 6), stages=stages)
+    told = explained(trace)
+    return RunTrace(
+        run_id=trace.run_id,
+        asked_at=asked_at,
+        took_s=round(last - asked_at, 6),
+        stages=stages,
+        sentences=told.sentences,
+        hits=told.hits,
+        best=told.best,
+        probability=told.probability,
+        needed=told.needed,
+    )
 
 
 def _stage(number: int, step: Step, asked_at: float) -> TracedStage:

@@ -2,6 +2,8 @@
 
 import msgspec
 
+from runtime.replay.explained import BestUnit, Hit, Told
+
 
 class TracedStage(msgspec.Struct, frozen=True, kw_only=True):
     """One call of an actor. `began_s` counts from the question's arrival; it and `took_s` are null of a stage that wrote nothing.
@@ -25,12 +27,21 @@ class TracedStage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunTrace(msgspec.Struct, frozen=True, kw_only=True):
-    """The stages of a run in the order of the inputs. `took_s`: from the question to the last record."""
+    """The stages of a run in the order of the inputs. `took_s`: from the question to the last record.
+
+    `sentences` are those of the draft, `hits` what the search found, `best` the units that the rules chose among.
+    `probability`: that their choice answers, `needed`: the least for an answer; null where they chose nothing.
+    """
 
     run_id: str
     asked_at: float
     took_s: float
     stages: tuple[TracedStage, ...]
+    sentences: tuple[Told, ...] = ()
+    hits: tuple[Hit, ...] = ()
+    best: tuple[BestUnit, ...] = ()
+    probability: float | None = None
+    needed: float | None = None
 
 
 class TracedMessage(msgspec.Struct, frozen=True, kw_only=True):

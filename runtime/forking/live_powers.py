@@ -61,7 +61,7 @@ class Live:
         if isinstance(kept, str):
             self._note(request, RECORDED, kept)
             raise failure_of(kept)
-        changed = kept is not None and _has_changed(kept, request.profile)
+        changed = kept is not None and has_changed(kept, request.profile)
         if kept is None or (changed and self.inference is not None):
             async for part in self._asked(request):
                 yield part
@@ -110,7 +110,8 @@ def engine_of(ask: AskRecord) -> str:
     return ":".join(dict.fromkeys(filter(None, (ask.engine, ask.model)))) or "an engine"
 
 
-def _has_changed(ask: AskRecord, profile: str) -> bool:
+def has_changed(ask: AskRecord, profile: str) -> bool:
+    """Whether the prompt of a recorded ask is another today."""
     return bool(ask.version) and ask.version != version_of(ask.prompt, profile)
 
 

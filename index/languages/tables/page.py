@@ -152,6 +152,8 @@ class Page(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     prompt_user: Text
     reply: Text
     hits: Text
+    sentences: Text
+    unused: Text
     took_message: Text
     gave_message: Text
     remembered: Text  # of a reply that was not asked for again

@@ -1,8 +1,8 @@
 /* The page of a run: what became of it, and its stages on a scale of time, each with its messages, prompts and replies. */
 
-import { $, make, quoted } from "./dom.js";
+import { $, make, press, quoted } from "./dom.js";
 import { read, sentence } from "./api.js";
-import { day, known, number, say, seconds, word } from "./speech.js";
+import { day, known, number, reasons, say, seconds, word } from "./speech.js";
 import { stageKey } from "./turn.js";
 
 /* `here`: whether the reader still waits for this run. */
@@ -14,12 +14,14 @@ export async function showRun(id, here = () => location.pathname === `/runs/${id
     const [record, trace] = await Promise.all([read(`/v1/runs/${id}`), read(`/v1/runs/${id}/trace`)]);
     if (!here()) return "";
     head(record, box);
+    const rows = {};
+    told(trace, box, rows);
     say(make("h2", "", box), "stages_title");
     const whole = Math.max(trace.took_s, ...trace.stages.map(stage => (stage.began_s || 0) + (stage.took_s || 0)), 0.001);
     const list = make("ol", "", box, "waterfall");
     for (const stage of trace.stages) {
       const like = trace.stages.filter(each => each.stage === stage.stage);
-      row(id, stage, whole, list, like.length > 1 ? number(like.indexOf(stage) + 1) : "");
+      rows[stage.stage] = row(id, stage, whole, list, like.length > 1 ? number(like.indexOf(stage) + 1) : "");
     }
   } catch (error) {
     return sentence(error);
@@ -52,6 +54,36 @@ function head(record, box) {
   fact("snapshot", record.snapshot);
 }
 
+/* The sentences of the answer, each with its flags, the words that it cites and the stage that wrote it; and what was found and not used. */
+function told(trace, box, rows) {
+  if (trace.sentences.length) say(make("h2", "", box), "sentences");
+  const list = make("ul", "", box, "told");
+  for (const each of trace.sentences) {
+    const item = make("li", "", list);
+    quoted(each.standing === "withheld" ? "s" : "span", each.text, item);
+    reasons(each.flags, item);
+    for (const cited of each.cited) {
+      const place = make("p", "", item, "soft");
+      const link = make("a", `[${cited.n}] ${cited.source_id}`, place);
+      if (/^(https?:|\/)/.test(cited.url)) link.href = cited.url;
+      quoted("q", cited.text, (place.append(" "), place));
+    }
+    const open = press("", item, "quiet", () => { rows[each.stage].open = true; rows[each.stage].scrollIntoView(); });
+    say(open, stageKey(each.stage));
+  }
+  const unused = trace.hits.filter(hit => !hit.used);
+  if (!unused.length) return;
+  say(make("h2", "", box), "unused");
+  const others = make("ul", "", box, "told");
+  for (const hit of unused) {
+    const item = make("li", "", others);
+    make("bdi", hit.source_id, item);
+    const best = trace.best.filter(unit => unit.source_id === hit.source_id && unit.start < hit.end && hit.start < unit.end)[0];
+    if (best) make("span", ` ${number(best.share, { style: "percent", maximumFractionDigits: 1 })}`, item, "soft");
+    quoted("p", hit.text.length > 300 ? `${hit.text.slice(0, 300)}…` : hit.text, item, "soft");
+  }
+}
+
 /* One stage: its bar stands where it ran; what it did is read once it is opened. */
 function row(id, stage, whole, list, nth) {
   const details = make("details", "", make("li", "", list)), summary = make("summary", "", details);
@@ -72,6 +104,7 @@ function row(id, stage, whole, list, nth) {
     try { inside(await read(`/v1/runs/${id}/trace/${stage.step}`), box); }
     catch (error) { box.replaceChildren(); make("p", sentence(error), box, "problem"); }
   });
+  return details;
 }
 
 function inside(step, box) {

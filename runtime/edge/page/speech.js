@@ -1,7 +1,7 @@
 /* The page's own words in the language that the person chose. An element remembers what it says, and says it anew in another. */
 
 import { FALLBACK, WORDS } from "./words.js";
-import { $, keep } from "./dom.js";
+import { $, keep, make, quoted } from "./dom.js";
 
 const said = new WeakMap();
 let words = WORDS[FALLBACK], language = FALLBACK;
@@ -56,4 +56,13 @@ export function begin() {
   $("ui").addEventListener("change", () => { speak($("ui").value); keep(() => localStorage, "ui", $("ui").value); });
   const kept = keep(() => localStorage, "ui");
   speak([kept, ...navigator.languages.map(each => each.slice(0, 2))].find(each => each in WORDS) || FALLBACK);
+}
+
+/* Why a sentence did not pass: a line for each flag, with the words that it is about. */
+export function reasons(flags, item) {
+  for (const flag of flags) {
+    const why = make("p", "", item, "soft");
+    say(make("span", "", why), known(`flags.${flag.kind}`) ? `flags.${flag.kind}` : "flags.other");
+    if (flag.words) quoted("q", flag.words, (why.append(" "), why));
+  }
 }

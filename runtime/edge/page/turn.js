@@ -6,7 +6,7 @@ import { Growing } from "./answer.js";
 import { asMarkdown, asText, copy } from "./copy.js";
 import { openSource } from "./panel.js";
 import { placesOf, previewed, showPassages, showSources } from "./sources.js";
-import { known, say, seconds, word } from "./speech.js";
+import { known, reasons, say, seconds, word } from "./speech.js";
 
 /* Failures that cut an answer short; any other error takes back what was shown. */
 const CUT_SHORT = ["timeout", "internal", "cancelled", "overloaded", "unavailable", "model_unavailable", "model_too_long",
@@ -152,11 +152,7 @@ export class Turn {
   withhold(sentence) {
     const item = make("li", "", this.withheld);
     quoted("s", sentence.content ?? sentence.text, item);
-    for (const flag of sentence.flags) {
-      const why = make("p", "", item, "soft");
-      say(make("span", "", why), known(`flags.${flag.kind}`) ? `flags.${flag.kind}` : "flags.other");
-      if (flag.words) quoted("q", flag.words, (why.append(" "), why));
-    }
+    reasons(sentence.flags, item);
     this.reveal("withheld");
   }
 

@@ -5,7 +5,7 @@ import re
 
 import msgspec
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from bus.powers.events import Done, Emitter, References, TokensEnd
 from bus.powers.served_index import ExampleQuestion, Held, HeldDocument, ServedIndex, answer_served_index
@@ -264,6 +264,35 @@ async def test_run_page_shows_stages_with_messages(page: Page) -> None:
     await expect(stage.get_by_role("group", name="Input")).to_contain_text('"question": "Stages please"')
     await page.get_by_role("link", name="Back to the conversation").click()
     await expect(answer(page)).to_have_text("Stages please 1")
+
+
+async def test_sentence_leads_to_its_evidence(page: Page) -> None:
+    flag = {"kind": "fabricated_number", "strength": "strong", "words": "38", "evidence_n": [1], "why": "14 there"}
+    cited = [{"n": 1, "source_id": "refunds.md", "url": "/sources/refunds.md?start=0&end=9", "text": "Within 14 days."}]
+    told = {
+        "text": "Within 38 days [1].",
+        "standing": "withheld",
+        "flags": [flag],
+        "cited": cited,
+        "stage": "classify_intent",
+    }
+    hit = {"source_id": "opening.md", "start": 0, "end": 9, "text": "At nine.", "score": 0.1, "fate": "", "used": False}
+    best = hit | {"share": 0.04, "shown": False, "why": {}}
+
+    async def explained(route: Route) -> None:
+        trace = await (await route.fetch()).json()
+        await route.fulfill(json=trace | {"sentences": [told], "hits": [hit], "best": [best]})
+
+    await page.route("**/trace", explained)
+    await ask(page, "Reasons please")
+    await done(page)
+    await page.get_by_role("link", name="How this was answered").click()
+    item = page.get_by_role("listitem").filter(has_text="Within 38 days")
+    await expect(item).to_contain_text("Contains a number that the source does not have: 38")
+    await expect(item.get_by_role("link")).to_have_attribute("href", "/sources/refunds.md?start=0&end=9")
+    await expect(page.get_by_role("listitem").filter(has_text="At nine.")).to_contain_text("opening.md 4%")
+    await item.get_by_role("button", name="Understand the question").click()
+    await expect(page.get_by_text("Input question_asked")).to_be_visible()
 
 
 async def test_stage_calls_are_listed_in_order(page: Page) -> None:
