@@ -75,11 +75,13 @@ def compare_command(
             refuse(f"{choices} exists; go on with `prompts compare --choices {choices} --page`, or name another file")
         settings = settings_for(index, config)
         check_profile(profile, settings)
+        if questions is not None and not settings.index.dir:
+            refuse("--questions are asked over an index; name its folder with --index DIR")
         found = _compared(settings, versions, runs, questions, profile)
         _show(found, as_json=as_json)
         if choices is not None:
             append(choices, [Line(pair=pair) for pairs in found.values() for pair in pairs])
-    if choices is not None:
+    if choices is not None and (page or not versions):
         _choose(choices, page=page)
     elif page or not versions:
         refuse("name two versions to compare, or a file of choices with --choices FILE, which --page adds to")
@@ -161,6 +163,8 @@ async def _over_questions(
                 ids = {item.asked.id: item.seen.run_id for item in items if item.seen.run_id}
                 sides.append({name: side_of(story_of(await runs.journal.run(ids[name]))) for name in ids})
     a, b = sides
+    if lost := [each.id for each in asked if each.id not in a or each.id not in b]:
+        say(f"left out, since they did not end: {', '.join(lost)}", err=True)
     return [Pair(id=q.id, question=q.question, a=a[q.id], b=b[q.id]) for q in asked if q.id in a and q.id in b]
 
 

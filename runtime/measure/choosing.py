@@ -15,6 +15,7 @@ import msgspec
 from aiohttp import web
 
 from runtime.measure.prompt_pairs import Chosen, Line, Pair
+from runtime.processes.private_files import open_private
 
 PAGE = Path(__file__).with_name("choosing.html")
 
@@ -28,7 +29,7 @@ class _Pressed(msgspec.Struct, frozen=True):
 
 def append(path: Path, lines: Sequence[Line]) -> None:
     """Raises OSError."""
-    with path.open("ab") as file:
+    with open_private(path, append=True) as file:
         file.write(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
         file.flush()
         os.fsync(file.fileno())

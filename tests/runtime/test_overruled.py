@@ -5,11 +5,14 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
 import pytest
+from msgspec.structs import replace
 
 from bus.runs.run_record import RunRecord
 from bus.runs.story import story_of
 from bus.wire.errors import BadReply, Failure, NoReply, OverQuota, Rejected, TooLong, Unavailable
+from bus.wire.messages import Turn
 from prompts.contracts import PROMPTS
 from prompts.files import is_remembered, source_of
 from runtime.engines.engine import Delta, Finished, Request
@@ -28,6 +31,7 @@ class Model(Competent):
     asked: list[str] = field(default_factory=list)
     fails: dict[str, Callable[[str], Failure]] = field(default_factory=dict)
     says: dict[str, str] = field(default_factory=dict)
+    cut: str = ""
 
     def reply(self, request: Request) -> str:
         return self.says.get(request.variables.name) or super().reply(request)
@@ -38,7 +42,7 @@ class Model(Competent):
         if name in self.fails:
             raise self.fails[name]("broken on purpose")
         async for event in super().generate(request):
-            yield event
+            yield replace(event, cut=self.cut) if isinstance(event, Finished) else event
 
 
 @pytest.fixture(scope="module")
@@ -141,6 +145,25 @@ async def test_cached_replies_are_no_calls(tmp_path: Path) -> None:
             again, _ = await asked((run, engine), profile, kind)
             assert again.calls == len(engine.asked) < first.calls
             assert REMEMBERED.isdisjoint(engine.asked)
+
+
+async def test_cut_replies_are_marked_in_the_trace(stack: tuple[Whole, Model]) -> None:
+    stack[1].cut = "$.reasoning"
+    record, overruled = await asked(stack, "general", "simple")
+    stack[1].cut = ""
+    asks = story_of(await stack[0].journal.run(record.run_id)).asks
+    assert (overruled, {ask.cut for ask in asks}) == ([], {"$.reasoning"})
+
+
+async def test_rewritten_question_is_remembered(tmp_path: Path) -> None:
+    engine = Model()
+    earlier = ({"role": "user", "content": "Do you pay refunds?"}, {"role": "assistant", "content": "Yes."})
+    history = msgspec.convert(earlier, tuple[Turn, ...])
+    async with whole(tmp_path, engine, has_model=True) as run:
+        records = [(await asked((run, engine), "general", "simple", conversation_history=history))[0] for _ in range(2)]
+    assert [each.calls for each in records][1] == len(engine.asked)
+    assert "rewrite_query" not in engine.asked
+    assert records[0].prompt_versions["rewrite_query"] == records[1].prompt_versions["rewrite_query"]
 
 
 async def test_rules_are_no_calls(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from aiohttp import web
 from click.testing import CliRunner, Result
+from playwright.async_api import Browser, expect
 
 from index.build.ingest import bring_in
 from prompts.files import source_of
@@ -21,8 +22,12 @@ from runtime.measure.lines import read
 from runtime.measure.prompt_pairs import Line, Pair, Side, chosen_in, differences, sign_test
 from runtime.replay.journal_traces import read_run
 from runtime.replay.trace import write
+from tests.browser import chromium
+from tests.clients.axe import findings
 from tests.polling import until
 from tests.whole import whole
+
+__all__ = ["chromium"]
 
 REFUNDS = "Refunds are paid within 14 days of the return."
 QUESTION = "Within how many days of the return are refunds paid?"
@@ -202,6 +207,38 @@ async def served(path: Path) -> tuple[asyncio.Task[None], str]:
 
     await until(there)
     return task, said[0]
+
+
+async def test_page_takes_keys_and_shows_text_as_text(tmp_path: Path, chromium: Browser) -> None:
+    path, hostile = tmp_path / "choices.jsonl", "<img src=x onerror=alert(1)>"
+    of = [
+        Pair(id=str(n), question=f"{n} {hostile}", input=hostile, a=side(f"a{hostile}"), b=side("b")) for n in range(3)
+    ]
+    path.write_bytes(b"".join(msgspec.json.encode(Line(pair=pair)) + b"\n" for pair in of))
+    task, address = await served(path)
+    page = await chromium.new_page()
+    errors: list[object] = []
+    page.on("pageerror", lambda error: errors.append(error.message))
+    page.on("console", lambda message: errors.append(message.text))
+    await page.goto(address)
+    for n, key in enumerate(("ArrowLeft", "2")):
+        await expect(page.get_by_role("heading", level=1)).to_have_text(f"{n} {hostile}")
+        await expect(page.get_by_role("heading", level=1)).to_be_focused()
+        assert {await page.inner_text("#left"), await page.inner_text("#right")} == {f"a{hostile}", "b"}
+        await page.keyboard.press(key)
+    await page.get_by_text("What the model was asked").click()
+    assert await findings(page) == []
+    await page.get_by_role("button", name="Back").click()
+    await expect(page.get_by_role("status")).to_have_text("2 of 3 chosen")
+    await expect(page.get_by_role("heading", level=1)).to_have_text(f"1 {hostile}")
+    await page.keyboard.press("3")
+    await expect(page.get_by_role("heading", level=1)).to_have_text(f"2 {hostile}")
+    await page.get_by_role("button", name="Both bad").click()
+    await expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you.")
+    await asyncio.wait_for(task, 10)
+    await page.close()
+    left, _ = sides(of[0])
+    assert (chosen_in(read(path, Line)), errors) == ({left: 1, "equal": 1, "both bad": 1}, [])
 
 
 async def test_choices_are_stored_blind_and_resumed(tmp_path: Path) -> None:
