@@ -89,7 +89,10 @@ async def show(
         if record.outcome in ("closest", "refused", "declined"):
             say()
             console.print(f"{record.outcome}: {one_line(record.reason or record.detail)}", style="dim")
-        elif record.confidence == "low":
+        for each in record.unverified:
+            why = "; ".join(one_line(flag.why) for flag in each.flags)
+            console.print(f"not verified: {one_line(each.text)}" + (f" ({why})" if why else ""), style="dim")
+        if record.outcome == "answered" and record.confidence == "low":
             console.print("low confidence: compare with the sources", style="dim")
         if timings:
             console.print(timing_table(record))

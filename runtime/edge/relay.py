@@ -22,6 +22,7 @@ from bus.powers.events import (
     ProgressEvent,
     References,
     StreamEvent,
+    Stretch,
     Token,
     TokensEnd,
     event_in,
@@ -58,13 +59,16 @@ def events_of(problem: Problem) -> tuple[bytes, bytes]:
 
 
 class Transcript:
-    """What a run has shown so far. `withdrawn`: why the answer shown was taken back; `failure`: why there is none."""
+    """What a run has shown so far. `unverified`: what of it goes beyond its sources, known at its end; `withdrawn`: why the answer
+    shown was taken back; `failure`: why there is none.
+    """
 
     def __init__(self, run_id: str) -> None:
         self.run_id = run_id
         self.text = ""
         self.references: tuple[Reference, ...] = ()
         self.passages: tuple[NearPassage, ...] = ()
+        self.unverified: tuple[Stretch, ...] = ()
         self.withdrawn = ""
         self.failure: Problem | None = None
 
@@ -98,7 +102,9 @@ class Transcript:
                 self.references = event.items
             case Passages():
                 self.passages = event.items
-            case Token() | TokensEnd() | Done():
+            case TokensEnd():
+                self.unverified = event.unverified_at or ()
+            case Token() | Done():
                 pass
             case _:
                 return event

@@ -6,7 +6,7 @@ import msgspec
 from mcp_types import CallToolResult, ResourceLink
 
 from bus.runs.run_record import RunRecord
-from bus.wire.messages import NearPassage, Reference
+from bus.wire.messages import NearPassage, Reference, UnverifiedSentence
 from prompts.vocabulary import Confidence, Outcome, Reason
 from runtime.edge.cited import cited
 from runtime.edge.passages_markdown import markdown
@@ -57,7 +57,8 @@ class ClosestPassage(msgspec.Struct, frozen=True, kw_only=True):
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of a question. `answer` is checked text with markers like [1]; it is empty where nothing is claimed.
 
-    `message`: the text for the person where there is no answer. `withheld`: the number of sentences that did not pass the checks.
+    `message`: the text for the person where there is no answer. `unverified`: sentences of the answer that go beyond the passages
+    that they cite. `withheld`: the number of sentences that did not pass the checks.
     """
 
     run_id: str
@@ -70,6 +71,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     sources: tuple[CitedSource, ...]
     passages: tuple[ClosestPassage, ...]
     withheld: int
+    unverified: tuple[UnverifiedSentence, ...] = ()
 
 
 def answer_of(run: Transcript, record: RunRecord | None, base: str) -> CallToolResult:
@@ -88,6 +90,7 @@ def answer_of(run: Transcript, record: RunRecord | None, base: str) -> CallToolR
         sources=sources,
         passages=tuple(_closest(each, base) for each in run.passages),
         withheld=len(record.withheld) if record else 0,
+        unverified=record.unverified if record and answers else (),
     )
     links = tuple(
         ResourceLink(
@@ -139,11 +142,12 @@ def _closest(passage: NearPassage, base: str) -> ClosestPassage:
 
 
 def _text(answer: Answer, passages: tuple[NearPassage, ...]) -> str:
-    """The answer, and under it the sources by their numbers."""
+    """The answer, and under it the sources by their numbers and what is unverified."""
     if not answer.answer:
         return fit(answer.message) + markdown(passages)
     lines = (
         "".join(f"[{n}]" for n in each.n) + f" {one_line(each.title)} ({one_line(each.source_id)})"
         for each in answer.sources
     )
-    return "\n\n".join(filter(None, (fit(answer.answer), "\n".join(lines))))
+    marked = (f"Unverified, goes beyond its source: {one_line(each.text)}" for each in answer.unverified)
+    return "\n\n".join(filter(None, (fit(answer.answer), "\n".join(lines), "\n".join(marked))))

@@ -179,9 +179,10 @@ ASK = Declared(
     title="Ask the documents",
     description=(
         "Answer a question from the person's own documents. Every sentence of the answer was checked against the passages that"
-        " it cites with markers like [1]; what could not be verified was left out. Quote the answer with its markers rather"
-        " than rewriting it, and name the sources. `outcome` says whether it is an answer: for `closest`, `refused` and"
-        " `declined` there is none, so say so and claim nothing; the passages given with `closest` may be shown as they are."
+        " it cites with markers like [1]; what contradicts them was left out. `unverified` lists sentences that go beyond their"
+        " passages: say so of each. Quote the answer with its markers rather than rewriting it, and name the sources. `outcome`"
+        " says whether it is an answer: for `closest`, `refused` and `declined` there is none, so say so and claim nothing;"
+        " the passages given with `closest` may be shown as they are."
     ),
     scope="ask",
     arguments=AskArguments,

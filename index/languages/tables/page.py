@@ -81,6 +81,8 @@ class Page(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     in_document: Text  # show a passage where it is in its document
     references: Text
     withheld: Text  # heading over the sentences that did not pass
+    unverified: Text  # heading over the sentences that go beyond their sources
+    unverified_mark: Text  # of such a sentence in the answer
     working: Text
     done: Text
     again: Text  # the connection was lost

@@ -56,7 +56,8 @@ class ChatAnswer(TextForm[bytes]):
     def last(self, finish: schemas.Finish) -> schemas.Chunk:
         annotations = () if self._refused else tuple(self.annotations(self.run.text))
         chunk = self._with(schemas.Delta(annotations=annotations), finish)
-        return replace(chunk, references=self.references, passages=self.passages or None)
+        marked = self.run.unverified
+        return replace(chunk, references=self.references, passages=self.passages or None, unverified_at=marked)
 
     def counted(self, usage: schemas.Usage) -> schemas.Chunk:
         return replace(self._chunk, usage=usage)
@@ -75,6 +76,7 @@ class ChatAnswer(TextForm[bytes]):
             references=self.references,
             passages=self.passages,
             outcome=record.outcome or "" if record else "",
+            unverified_at=self.run.unverified or msgspec.UNSET,
         )
 
     def _with(self, delta: schemas.Delta, finish: schemas.Finish | None = None) -> schemas.Chunk:

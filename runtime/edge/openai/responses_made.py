@@ -102,6 +102,7 @@ def response_of(run_id: str, kept: Kept, record: RunRecord, base: str, *, withdr
         references=() if withdrawn else opened_references(record.references, base),
         passages=passages,
         outcome=record.outcome,
+        unverified_at=tuple((each.answer_start, each.answer_end) for each in record.unverified) or UNSET,
     )
     if record.outcome == "failed":
         end = Settled(

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from bus.powers.events import Stretch
 from bus.wire.messages import NearPassage, Reference
 from index.filters import Filter
 from prompts.vocabulary import Language, Release, Style, Urgency, Voice
@@ -241,7 +242,10 @@ class TextUsed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Response(msgspec.Struct, frozen=True, kw_only=True):
-    """A response; `references` or `passages`, and `outcome`, are Groundwire's own, present once it has ended."""
+    """A response; `references` or `passages`, `outcome` and `unverified_at` are Groundwire's own, present once it has ended.
+
+    `unverified_at`: the sentences that go beyond their sources, as characters of the text; absent where there are none.
+    """
 
     id: str
     created_at: int
@@ -277,6 +281,7 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     references: tuple[Reference, ...] = ()
     passages: tuple[NearPassage, ...] = ()
     outcome: str | None = None
+    unverified_at: tuple[Stretch, ...] | msgspec.UnsetType = msgspec.UNSET
     object: Literal["response"] = "response"
 
 

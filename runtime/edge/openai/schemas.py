@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from bus.powers.events import Stretch
 from bus.wire.messages import NearPassage, Reference
 from index.filters import Filter
 from prompts.vocabulary import Language, OnDisconnect, Release, Style, Urgency, Voice
@@ -131,7 +132,10 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Completion(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer in one piece. `references`, `passages` and `outcome` are Groundwire's own."""
+    """An answer in one piece. `references`, `passages`, `outcome` and `unverified_at` are Groundwire's own.
+
+    `unverified_at`: the sentences that go beyond their sources, as characters of the content; absent where there are none.
+    """
 
     id: str
     created: int
@@ -141,6 +145,7 @@ class Completion(msgspec.Struct, frozen=True, kw_only=True):
     references: tuple[Reference, ...]
     passages: tuple[NearPassage, ...]
     outcome: str
+    unverified_at: tuple[Stretch, ...] | msgspec.UnsetType = msgspec.UNSET
     object: Literal["chat.completion"] = "chat.completion"
 
 
@@ -158,7 +163,7 @@ class ChunkChoice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Chunk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A piece of an answer; the last one carries `references` or `passages`, which are Groundwire's own."""
+    """A piece of an answer; the last one carries `references` or `passages`, and `unverified_at`, which are Groundwire's own."""
 
     id: str
     object: str
@@ -168,6 +173,7 @@ class Chunk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     usage: Usage | None = None
     references: tuple[Reference, ...] | None = None
     passages: tuple[NearPassage, ...] | None = None
+    unverified_at: tuple[Stretch, ...] = ()
 
 
 class ModelCard(msgspec.Struct, frozen=True, kw_only=True):

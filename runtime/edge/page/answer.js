@@ -1,10 +1,13 @@
-/* The text of an answer: headings, lists, bold, code, and its markers [n], [1, 2], [1-3] as buttons that lead to the source. */
+/* The text of an answer: headings, lists, bold, code, its markers [n], [1, 2], [1-3] as buttons that lead to the source, and a mark
+   after each sentence that goes beyond its sources. */
 
 import { make, put, press } from "./dom.js";
 import { say } from "./speech.js";
 
 const MARKER = /[[［【][\d٠-٩０-９][\d٠-٩０-９\s,،、–-]*[\]］】]/;
-const INLINE = new RegExp(`(\`[^\`\\n]+\`|(?<!\\*)\\*\\*(?![*\\s])[^*\\n]+(?<!\\s)\\*\\*(?!\\*)|${MARKER.source})`);
+/* Where a mark goes, in the text that is drawn. */
+const DOUBT = "\ue000";
+const INLINE = new RegExp(`(${DOUBT}|\`[^\`\\n]+\`|(?<!\\*)\\*\\*(?![*\\s])[^*\\n]+(?<!\\s)\\*\\*(?!\\*)|${MARKER.source})`);
 const ITEM = /^ {0,3}(?:[-*•]|(\d{1,3})[.)]) +(.*)$/;
 
 /* The numbers of a marker in order: a range stands for all of it. */
@@ -26,7 +29,7 @@ export function showAnswer(text, box, cite) {
     const ticks = line.match(/^ {0,3}(`{3,})[^`]*$/);
     if (kind === "code") {
       if (ticks && ticks[1].length >= fence.length && !line.trim().replace(/`/g, "")) kind = "";
-      else put(block, `${line}\n`);
+      else put(block, `${line.replaceAll(DOUBT, "")}\n`);
       continue;
     }
     const heading = line.match(/^#{1,6} +(.*?)(?: +#+)?$/), item = line.match(ITEM);
@@ -62,7 +65,8 @@ export function showAnswer(text, box, cite) {
 function showLine(line, box, cite) {
   const parts = line.split(INLINE).filter(Boolean);
   for (const [at, piece] of parts.entries()) {
-    if (/^`[^`]+`$/.test(piece)) make("code", piece.slice(1, -1), box).dir = "ltr";
+    if (piece === DOUBT) doubt(box);
+    else if (/^`[^`]+`$/.test(piece)) make("code", piece.slice(1, -1), box).dir = "ltr";
     else if (/^\*\*(?!\s)[^*]+(?<!\s)\*\*$/.test(piece)) make("strong", piece.slice(2, -2), box);
     else if (MARKER.test(piece) && /^[[［【]/.test(piece)) for (const n of numbers(piece)) cite(chip(n, held(box)), n);
     else if (MARKER.test(parts[at + 1] || "")) holding(piece, box);
@@ -88,20 +92,48 @@ function chip(n, box) {
   return say(made, "citation_n", { n }, "aria-label");
 }
 
+function doubt(box) {
+  const made = make("span", "?", box, "doubt");
+  made.setAttribute("role", "img");
+  say(made, "unverified_mark", {}, "title");
+  say(made, "unverified_mark", {}, "aria-label");
+}
+
 /* An answer that grows: what stands before its last empty line is drawn once, so that a reader's place in it is not lost. */
 export class Growing {
   constructor(box, cite) {
     this.cite = cite;
     this.drawn = 0;
     this.text = "";
+    this.doubts = [];  // where unverified sentences end
     this.settled = make("div", "", box);
     this.growing = make("div", "", box);
     this.waits = 0;
   }
 
-  add(text) {
+  add(text, unverified = false) {
     this.text += text;
+    if (unverified && this.doubted) this.doubts.pop();
+    if (unverified) this.doubts.push(this.text.length);
+    this.doubted = unverified;
     this.waits ||= setTimeout(() => this.draw(), 40);
+  }
+
+  /* All unverified sentences, as stretches of characters. */
+  mark(stretches) {
+    const letters = Array.from(this.text);
+    const doubts = stretches.map(([, end]) => letters.slice(0, end).join("").length);
+    if (String(doubts) === String(this.doubts)) return;
+    this.doubts = doubts;
+    this.drawn = 0;
+    this.settled.replaceChildren();
+    this.draw();
+  }
+
+  /* A stretch of the text with its marks. */
+  marked(start, end) {
+    const edges = [start, ...this.doubts.filter(at => start < at && at <= end), end];
+    return edges.slice(1).map((at, n) => this.text.slice(edges[n], at).replaceAll(DOUBT, "\ufffd")).join(DOUBT);
   }
 
   draw() {
@@ -111,12 +143,12 @@ export class Growing {
     const fences = (this.text.slice(0, cut).match(/^ {0,3}`{3,}/gm) || []).length;
     if (cut > 1 && cut > this.drawn && fences % 2 === 0) {
       const more = document.createElement("div");
-      showAnswer(this.text.slice(this.drawn, cut), more, this.cite);
+      showAnswer(this.marked(this.drawn, cut), more, this.cite);
       this.settled.append(...more.childNodes);
       this.drawn = cut;
     }
     const chips = () => [...this.growing.querySelectorAll(".cite")], focused = chips().indexOf(document.activeElement);
-    showAnswer(this.text.slice(this.drawn), this.growing, this.cite);
+    showAnswer(this.marked(this.drawn, this.text.length), this.growing, this.cite);
     if (focused >= 0) chips()[focused]?.focus({ preventScroll: true });
   }
 }

@@ -95,7 +95,7 @@ function add(question) {
 /* The whole conversation as Markdown, with its sources or closest passages. */
 export function exported() {
   const near = turn => new Map(turn.near.map((each, at) => [at, { ...each, n: at + 1, cited_text: each.text }]));
-  return turns.map(turn => asMarkdown(turn.question, turn.text, turn.near ? near(turn) : turn.places)).join("\n");
+  return turns.map(turn => asMarkdown(turn.question, turn.text, turn.near ? near(turn) : turn.places, turn.record?.unverified)).join("\n");
 }
 
 /* Whether something was asked here already. */

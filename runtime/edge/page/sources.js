@@ -3,7 +3,7 @@
 import { $, linked, make, press, put, quoted } from "./dom.js";
 import { openSource } from "./panel.js";
 import { pieces, show, trail } from "./plain.js";
-import { say, word } from "./speech.js";
+import { reasons, say, word } from "./speech.js";
 
 /* What each number cites, of references that say so themselves and of a record's citations. */
 export function placesOf(references, citations = []) {
@@ -141,3 +141,11 @@ export function previewed(chip, find) {
 }
 
 export const closePreview = () => $("preview")?.remove();
+
+/* One more sentence in a list, which is then shown, with what is wrong with it. */
+export function showReasons(list, tag, text, flags) {
+  list.parentElement.hidden = false;
+  const item = make("li", "", list);
+  quoted(tag, text, item);
+  reasons(flags, item);
+}

@@ -5,8 +5,8 @@ import { call, follow, read, refusal, sentence } from "./api.js";
 import { Growing } from "./answer.js";
 import { asMarkdown, asText, copy } from "./copy.js";
 import { openSource } from "./panel.js";
-import { placesOf, previewed, showPassages, showSources } from "./sources.js";
-import { known, reasons, say, seconds, word } from "./speech.js";
+import { placesOf, previewed, showPassages, showReasons, showSources } from "./sources.js";
+import { known, say, seconds, word } from "./speech.js";
 
 /* Failures that cut an answer short; any other error takes back what was shown. */
 const CUT_SHORT = ["timeout", "internal", "cancelled", "overloaded", "unavailable", "model_unavailable", "model_too_long",
@@ -36,6 +36,7 @@ export class Turn {
     this.verdict.hidden = true;
     this.part("passages", "passages", "ol");
     this.part("sources", "references", "ol");
+    this.part("unverified", "unverified", "ul");
     this.part("withheld", "withheld", "ul");
     this.actions = make("div", "", this.box, "actions row");
     this.actions.hidden = true;
@@ -46,7 +47,7 @@ export class Turn {
   part(name, key, tag) {
     const section = make("section", "", this.box, `part ${name}-part`), heading = say(make("h3", "", section), key);
     heading.id = `${this.title.id}-${name}`;
-    section.setAttribute("aria-labelledby", heading.id);
+    section.setAttribute("aria-labelledby", `${heading.id} ${this.title.id}`);
     section.hidden = name !== "answer";
     this[`${name}Title`] = heading;
     this[name] = make(tag, "", section, name);
@@ -109,7 +110,8 @@ export class Turn {
   take(event) {
     switch (event.type) {
       case "token":
-        this.growing.add(event.content);
+        this.growing.add(event.content, event.unverified);
+        if (event.unverified_at) this.growing.mark(event.unverified_at);
         break;
       case "references":
         this.references = event.items;
@@ -149,12 +151,7 @@ export class Turn {
     this.reveal("passages", passages.length > 0);
   }
 
-  withhold(sentence) {
-    const item = make("li", "", this.withheld);
-    quoted("s", sentence.content ?? sentence.text, item);
-    reasons(sentence.flags, item);
-    this.reveal("withheld");
-  }
+  withhold(sentence) { showReasons(this.withheld, "s", sentence.content ?? sentence.text, sentence.flags); }
 
   fail(event) {
     this.growing.draw();
@@ -189,6 +186,9 @@ export class Turn {
     this.outcome = record.outcome || this.outcome;
     this.question = record.question || this.question;
     if (!this.growing.text && record.answer) this.growing.add(record.answer);
+    this.growing.mark(record.unverified.map(each => [each.answer_start, each.answer_end]));
+    this.unverified.replaceChildren();
+    for (const each of record.unverified) showReasons(this.unverified, "span", each.text, each.flags);
     this.judge(record);
     if (!this.references.length) this.references = record.references;
     if (this.outcome === "closest") this.showNear(record.passages);
@@ -213,8 +213,9 @@ export class Turn {
   act(stopped) {
     this.actions.replaceChildren();
     if (this.text && !stopped) {
-      this.copies("copy", () => asText(this.question, this.text, this.places));
-      this.copies("copy_markdown", () => asMarkdown(this.question, this.text, this.places));
+      const doubts = this.record?.unverified || [];
+      this.copies("copy", () => asText(this.question, this.text, this.places, doubts));
+      this.copies("copy_markdown", () => asMarkdown(this.question, this.text, this.places, doubts));
     }
     this.actions.hidden = false;
     if (!this.record) return;

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from bus.powers.events import Passages, Queued, Sources, StageEvent, VerdictEvent, Withheld
-from bus.wire.messages import Constraints, Context, IdempotencyKey
+from bus.wire.messages import Constraints, Context, Flag, IdempotencyKey
 from index.filters import Filter
 from prompts.vocabulary import Confidence, Cut, EventsWanted, Language, Outcome, Reason, Release, Style, Urgency, Voice
 
@@ -42,7 +42,7 @@ class UiChatAsked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """The body of `POST /api/chat`: the SDK's four fields, and those of a question.
 
     `resume`: the run goes on when the client leaves, and `GET /api/chat/{chat_id}/stream` joins it; otherwise it is cancelled.
-    `events`: with `default`, the stream has no data parts but the closest passages.
+    `events`: with `default`, the stream has no data parts but the closest passages and the unverified sentences.
     """
 
     id: Annotated[str, Meta(pattern=CHAT_ID)]
@@ -191,6 +191,20 @@ class UiVerdict(UiChunk, frozen=True, kw_only=True, tag="data-verdict"):
 class UiQueued(UiChunk, frozen=True, kw_only=True, tag="data-queued"):
     id: str
     data: Queued
+
+
+class UiUnverifiedSentence(msgspec.Struct, frozen=True, kw_only=True):
+    """A sentence that goes beyond its sources; the indices are those of a citation."""
+
+    text: str
+    start_index: int
+    end_index: int
+    flags: tuple[Flag, ...]
+
+
+class UiUnverified(UiChunk, frozen=True, kw_only=True, tag="data-unverified", omit_defaults=False):
+    data: tuple[UiUnverifiedSentence, ...]
+    id: str = "unverified"
 
 
 class UiPassages(UiChunk, frozen=True, kw_only=True, tag="data-passages"):

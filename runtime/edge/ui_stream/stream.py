@@ -4,7 +4,7 @@ A client that joins a run gets its stream from the beginning, under the same mes
 """
 
 import mimetypes
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
 import msgspec
@@ -12,7 +12,8 @@ from aiohttp import web
 from msgspec.structs import replace
 
 from bus.powers.events import Passages, ProgressEvent, Queued, Sources, StageEvent, VerdictEvent, Withheld
-from bus.wire.messages import NearPassage, Reference
+from bus.runs.run_record import RunRecord
+from bus.wire.messages import NearPassage, Reference, UnverifiedSentence
 from runtime.edge.cited import base_of, cited
 from runtime.edge.problems import Problem
 from runtime.edge.relay import TextForm
@@ -66,7 +67,8 @@ class UiForm(TextForm[bytes]):
 
     async def end(self) -> list[bytes]:
         self.run.check()
-        return [*map(_written, self._end(await self._metadata())), DONE]
+        record = await self._runs.record(self.run.run_id)
+        return [*map(_written, self._end(self._metadata(record), record.unverified if record else ())), DONE]
 
     def failed(self, problem: Problem) -> Iterator[bytes]:
         yield from map(_written, self._failed(problem))
@@ -89,7 +91,7 @@ class UiForm(TextForm[bytes]):
             case Queued():
                 return ui.UiQueued(id="queued", data=event)
 
-    def _end(self, metadata: ui.UiMetadata) -> Iterator[ui.UiChunk]:
+    def _end(self, metadata: ui.UiMetadata, unverified: Iterable[UnverifiedSentence]) -> Iterator[ui.UiChunk]:
         """The chunks after the text of an answer, or its withdrawal."""
         run = self.run
         sources = {each.n: each for each in cited(run.text, run.references, self.base)}
@@ -107,9 +109,15 @@ class UiForm(TextForm[bytes]):
             yield ui.UiTextEnd(id=WITHDRAWAL)
         if run.passages:
             yield from self._passages(run.passages)
+        if marked := tuple(self._unverified(each) for each in unverified):
+            yield ui.UiUnverified(data=marked)
         yield ui.UiFinishStep()
         ended: ui.UiFinished = "content-filter" if run.withdrawn else "length" if metadata.cut == "length" else "stop"
         yield ui.UiFinish(finish_reason=ended, message_metadata=metadata)
+
+    def _unverified(self, sentence: UnverifiedSentence) -> ui.UiUnverifiedSentence:
+        start, end = (utf16_units(self.run.text[:at]) for at in (sentence.answer_start, sentence.answer_end))
+        return ui.UiUnverifiedSentence(text=sentence.text, start_index=start, end_index=end, flags=sentence.flags)
 
     def _citations(self) -> tuple[ui.UiCitation, ...]:
         text = self.run.text
@@ -152,9 +160,8 @@ class UiForm(TextForm[bytes]):
         yield ui.UiMessageMetadata(message_metadata=metadata)
         yield ui.UiError(error_text=problem.detail)
 
-    async def _metadata(self) -> ui.UiMetadata:
-        """The end of the run, from its record. Raises Unavailable."""
-        record = await self._runs.record(self.run.run_id)
+    def _metadata(self, record: RunRecord | None) -> ui.UiMetadata:
+        """The end of the run, from its record."""
         metadata = ui.UiMetadata(run_id=self.run.run_id, withdrawn=bool(self.run.withdrawn))
         if record is None:
             return metadata

@@ -1,7 +1,18 @@
 """An answer with markers for several places of two sources, as from the pipeline: for tests of other protocols' citations."""
 
+from actors.stream_answer import stream_answer
+from actors.stream_references import stream_references
 from bus.powers.events import Done, Emitter, References, TokensEnd, tokens_of
-from bus.wire.messages import CitedPlace, QuestionAsked, Reference, RunFinished, Settled
+from bus.wire.messages import (
+    AnswerSettled,
+    CitedPlace,
+    Flag,
+    QuestionAsked,
+    Reference,
+    RunFinished,
+    Settled,
+    UnverifiedSentence,
+)
 from bus.wire.subjects import finished
 from tests.runtime.edge.conftest import Pipeline
 
@@ -31,6 +42,37 @@ CITED = (
         cited=(_place(2, "/sources/shop/opening.md?start=5&end=20", 5, 20),),
     ),
 )
+
+
+#: The second of these sentences goes beyond its source.
+DOUBTED = "👩‍🎓 Refunds take 14 days [1]. They are quick [1]. Ask the shop."
+UNVERIFIED = UnverifiedSentence(
+    text="They are quick [1].",
+    answer_start=DOUBTED.index("They"),
+    answer_end=DOUBTED.index(" Ask"),
+    flags=(
+        Flag(kind="low_overlap", strength="weak", words="quick", evidence_n=(1,), why="too little is in the evidence"),
+    ),
+)
+#: Its place, in characters.
+PLACE = (UNVERIFIED.answer_start, UNVERIFIED.answer_end)
+
+
+async def doubt(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+    """An answer with an unverified sentence, by the pipeline's own last stages."""
+    emitter = Emitter(pipeline.bus.journal, run_id)
+    settled = Settled(
+        outcome="answered",
+        question=question.question,
+        answer=DOUBTED,
+        confidence="medium",
+        re_gate="caution",
+        references=CITED[:1],
+        unverified=(UNVERIFIED,),
+    )
+    end = await stream_answer.handle(AnswerSettled(settled=settled), emitter)
+    await pipeline.bus.journal.write(finished(run_id), end)
+    await stream_references.handle(end, emitter)
 
 
 async def cite(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:

@@ -12,11 +12,16 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
 
 
 class Token(Event, frozen=True, kw_only=True, tag="token"):
-    """A piece of the answer; the last of them is empty and has the status `end`."""
+    """A piece of the answer; the last of them is empty, has the status `end` and lists all unverified sentences.
+
+    `unverified`: it belongs to a sentence that goes beyond its sources.
+    """
 
     content: str = ""
     status: str = "in_progress"
     index: int = 0
+    unverified: bool = False
+    unverified_at: tuple[tuple[int, int], ...] = ()
 
 
 class References(Event, frozen=True, kw_only=True, tag="references"):

@@ -190,6 +190,15 @@ class WithheldSentence(_Struct, frozen=True, kw_only=True):
     flags: tuple[Flag, ...] = ()
 
 
+class UnverifiedSentence(_Struct, frozen=True, kw_only=True):
+    """A sentence of the answer that goes beyond its sources, and why."""
+
+    text: str
+    answer_start: int = 0
+    answer_end: int = 0
+    flags: tuple[Flag, ...] = ()
+
+
 class StageTiming(_Struct, frozen=True, kw_only=True):
     stage: str
     lane: str = ""
@@ -234,6 +243,7 @@ class Run(_Struct, frozen=True, kw_only=True):
     citations: tuple[Citation, ...] = ()
     references: tuple[Reference, ...] = ()
     passages: tuple[NearPassage, ...] = ()
+    unverified: tuple[UnverifiedSentence, ...] = ()
     withheld: tuple[WithheldSentence, ...] = ()
     withheld_share: float = 0.0
     snapshot: str = ""

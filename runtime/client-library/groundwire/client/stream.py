@@ -25,8 +25,9 @@ FIRST_PAUSE_S = 0.1
 class Stream:
     """`async with` it, then `async for` its events once. `run_id` is known from the beginning of the context.
 
-    While it is followed, `text`, `references`, `passages`, `withdrawn` (why the text shown was taken back) and `failure` grow
-    with it, and `after` is the number of the last event: what `Client.resume` takes.
+    While it is followed, `text`, `unverified_at` (what of the text goes beyond its sources, at its end), `references`, `passages`,
+    `withdrawn` (why the text shown was taken back) and `failure` grow with it, and `after` is the number of the last event: what
+    `Client.resume` takes.
     """
 
     def __init__(self, client: "Client", question: Question | None, run_id: str = "", after: int = 0) -> None:
@@ -35,6 +36,7 @@ class Stream:
         self.run_id = run_id
         self.after = after
         self.text = ""
+        self.unverified_at: tuple[tuple[int, int], ...] = ()
         self.references: tuple[Reference, ...] = ()
         self.passages: tuple[NearPassage, ...] = ()
         self.withdrawn = ""
@@ -120,6 +122,7 @@ class Stream:
         match event:
             case Token():
                 self.text += event.content
+                self.unverified_at = event.unverified_at
             case References():
                 self.references = event.items
             case Passages():

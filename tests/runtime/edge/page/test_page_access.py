@@ -15,6 +15,8 @@ from prompts.vocabulary import FlagKind, Outcome
 from runtime.edge.page.document import DIGEST, DOCUMENT, FILES, HERE, POLICY, words
 from tests.clients.axe import findings
 from tests.clients.table import Checker
+from tests.runtime.edge.citing import doubt
+from tests.runtime.edge.conftest import Pipeline
 from tests.runtime.edge.page.conftest import Line, ask, done
 
 CHECKERS = (
@@ -38,7 +40,10 @@ SEEN = [
 
 
 @pytest.mark.parametrize(("language", "width", "scheme"), SEEN)
-async def test_axe_finds_nothing(chromium: Browser, line: Line, language: str, width: int, scheme: str) -> None:
+async def test_axe_finds_nothing(
+    chromium: Browser, line: Line, pipeline: Pipeline, language: str, width: int, scheme: str
+) -> None:
+    pipeline.scripts["doubt"] = doubt
     context = await chromium.new_context(
         locale=language,
         color_scheme="dark" if scheme == "dark" else "light",
@@ -50,13 +55,12 @@ async def test_axe_finds_nothing(chromium: Browser, line: Line, language: str, w
     words = of(language).page
     await expect(page.locator("#ask")).to_have_text(words.ask)
     found = {"empty": await findings(page)}
-    await page.locator("#question").fill("near enough?")
-    await page.keyboard.press("Enter")
-    await done(page, words.done)
-    await page.locator("#question").fill("How long?")
-    await page.keyboard.press("Enter")
-    await expect(page.locator(".turn")).to_have_count(2)
-    await done(page, words.done)
+    for n, question in enumerate(("near enough?", "doubt this?", "How long?"), 1):
+        await page.locator("#question").fill(question)
+        await page.keyboard.press("Enter")
+        await expect(page.locator(".turn")).to_have_count(n)
+        await done(page, words.done)
+    await expect(page.locator(".doubt")).to_have_attribute("aria-label", words.unverified_mark)
     if width < 1000:  # else the source is next to it
         found["conversation"] = await findings(page)
     assert await page.evaluate("document.documentElement.scrollWidth") <= width

@@ -14,6 +14,7 @@ from bus.wire.subjects import cancel_subject, finished
 from index.languages import LANGUAGES, of
 from runtime.keys import KeyFile, Scope
 from runtime.settings import AccessSettings, EdgeSettings, Settings
+from tests.runtime.edge.citing import doubt
 from tests.runtime.edge.conftest import NEAR, SOURCE, Pipeline
 from tests.runtime.edge.page.conftest import Line, answer, ask, done, finish
 from tests.runtime.served import open_edge
@@ -284,6 +285,22 @@ async def test_withheld_sentences_are_shown_with_their_reason(page: Page, pipeli
     await expect(answer(page)).to_have_text("Ask the shop.")
     await expect(page.locator(".withheld s")).to_have_text("Refunds take 30 days.")
     await expect(page.locator(".withheld p")).to_have_text("Contains a number that the source does not have: 30")
+
+
+async def test_unverified_sentence_is_marked_with_its_reason(page: Page, pipeline: Pipeline) -> None:
+    pipeline.scripts["doubt"] = doubt
+    await ask(page, "doubt this")
+    await done(page)
+    mark = answer(page).get_by_role("img", name="not verified")
+    await expect(mark).to_have_count(1)
+    assert await mark.evaluate("each => each.previousSibling.textContent.endsWith('.')")
+    await expect(answer(page)).to_contain_text("They are quick 1.? Ask the shop.")
+    reasons = page.get_by_role("region", name="Not verified: these sentences go beyond their sources")
+    await expect(reasons).to_contain_text("They are quick [1].")
+    await expect(reasons.locator("p")).to_have_text("Has too little in common with its source quick")
+    await page.reload()
+    await done(page)
+    await expect(mark).to_have_count(1)
 
 
 async def test_source_shows_its_metadata(page: Page, pipeline: Pipeline) -> None:
