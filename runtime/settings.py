@@ -43,7 +43,7 @@ class InferenceSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     """`[inference]`: what answers the prompts."""
 
     engine: str = "extractive"  #: `mlx` for a model on this machine
-    model: str = "mlx-community/Qwen3-4B-Instruct-2507-4bit"  #: folder or hub id; for `openai`, its name on the server
+    model: str = ""  #: folder or hub id, or its name on the server of `openai`; empty for the engine's own choice
     base_url: str = "http://127.0.0.1:8000/v1"  #: for `openai`: the OpenAI-compatible server
     api_key: str = ""  #: for `openai`; better set as GROUNDWIRE_INFERENCE_API_KEY
     max_rows: Annotated[int, Meta(ge=1)] = 32  #: for `mlx`: concurrent requests on the device

@@ -8,13 +8,14 @@ from msgspec import UNSET
 from actors.answering.release import NOTHING, CheckedStream, Earlier
 from actors.answering.sentence_check import cited_in
 from actors.choosing.confidence import confidence_of, lower
+from actors.outcome.closest import closest, passage_of
 from actors.outcome.refusals import fail
 from actors.question.profile import in_language, profile_of
 from actors.question.resolved import asks_model, must_cite
 from actors.text.limit import most_of_model
 from actors.text.numbering import as_evidence
 from bus.powers.protocols import Ask, Emit
-from bus.wire.errors import Failure
+from bus.wire.errors import ContentRefused, Failure
 from bus.wire.messages import (
     AnswerDrafted,
     AnswerRequested,
@@ -27,7 +28,7 @@ from bus.wire.response_schema import NEEDS_MODEL
 from index.languages import UNDETERMINED
 from index.languages.detection import detect
 from index.text.sentences import shortened
-from prompts import contracts
+from prompts import contracts, notices
 from prompts.thinking import without_thinking
 from prompts.vocabulary import Confidence
 
@@ -38,10 +39,19 @@ type Drafted = AnswerDrafted | AnswerVerified | DraftMistranslated | AnswerSettl
 
 
 def no_model(request: AnswerRequested, failure: Failure) -> AnswerSettled:
-    """The fallback of the answering actor: without a model the run fails.
+    """The fallback of the answering actor: without a model the run fails, and where it refuses the closest passages are shown.
 
     A shape that no model here can give is a fault of the request: asking again would not help.
     """
+    if isinstance(failure, ContentRefused):
+        return closest(
+            request.question,
+            failure.reason,
+            [passage_of(span) for span in request.evidence],
+            refuse_reason=notices.text("replies", "content_refused", request.question.language),
+            snapshot=request.snapshot,
+            rounds=request.rounds,
+        )
     failed = fail(request.question, failure.reason, str(failure))
     if str(failure) != NEEDS_MODEL:
         return failed

@@ -21,7 +21,19 @@ from bus.journal.records import AskRecord
 from bus.transport.connection import Inbox, status_of
 from bus.transport.envelope import read, set_aside
 from bus.transport.watched import Watch
-from bus.wire.errors import BadReply, Busy, Failure, NoReply, OverQuota, Poison, Rejected, TooLong, Unavailable
+from bus.wire.errors import (
+    BadReply,
+    Busy,
+    ContentRefused,
+    ContentStopped,
+    Failure,
+    NoReply,
+    OverQuota,
+    Poison,
+    Rejected,
+    TooLong,
+    Unavailable,
+)
 from bus.wire.subjects import ASK
 from prompts.vocabulary import Priority
 
@@ -31,7 +43,9 @@ log = logging.getLogger("groundwire.bus")
 SILENCE_S = 3.5
 ALIVE_S = 1.0
 
-FailureKind = Literal["no_reply", "too_long", "rejected", "bad_reply", "busy", "over_quota", "unavailable"]
+FailureKind = Literal[
+    "no_reply", "too_long", "rejected", "refused", "stopped", "bad_reply", "busy", "over_quota", "unavailable"
+]
 
 
 class AskRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,6 +105,8 @@ _FAILURES: dict[FailureKind, type[Failure]] = {
     "no_reply": NoReply,
     "too_long": TooLong,
     "rejected": Rejected,
+    "refused": ContentRefused,
+    "stopped": ContentStopped,
     "bad_reply": BadReply,
     "busy": Busy,
     "over_quota": OverQuota,

@@ -40,9 +40,21 @@ class TooLong(BadReply):
 
 
 class Rejected(BadReply):
-    """The model's server rejects the request: its key, its model or its content."""
+    """The model's server rejects the request: its key, its model or a parameter."""
 
     reason: ClassVar[Reason] = "model_rejected"
+
+
+class ContentRefused(BadReply):
+    """The model refuses to reply, or the filter of its server does; nothing of a reply came."""
+
+    reason: ClassVar[Reason] = "model_refused"
+
+
+class ContentStopped(BadReply):
+    """The filter of the model's server ends the reply after its beginning."""
+
+    reason: ClassVar[Reason] = "model_refused"
 
 
 class Unavailable(Failure):

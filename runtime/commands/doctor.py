@@ -1,5 +1,6 @@
 """`groundwire doctor`: what this machine has, what it lacks and how to get it."""
 
+import asyncio
 import os
 import platform
 import shutil
@@ -13,12 +14,14 @@ import click
 from rich.table import Table
 from rich.text import Text
 
+from bus.wire.errors import Unavailable
 from index.errors import IndexProblem
 from runtime.commands.consoles import plain_console
 from runtime.commands.options import read_settings
 from runtime.engines.embedders import rerank_server
 from runtime.processes.nats_server import NoServer, binary
 from runtime.processes.state_folder import state_home
+from runtime.settings import InferenceSettings
 
 #: With fewer free bytes the journal may soon run out of room.
 LEAST_FREE = 2 * 1024**3
@@ -74,7 +77,10 @@ def search() -> Finding:
 
 
 def model() -> Finding:
-    engine = read_settings().inference.engine
+    settings = read_settings().inference
+    engine = settings.engine
+    if engine == "openai":
+        return asyncio.run(served_model(settings))
     try:
         version = metadata.version("mlx-lm")
     except metadata.PackageNotFoundError:
@@ -85,6 +91,21 @@ def model() -> Finding:
             "the extractive engine answers; install groundwire[mlx] to run a model",
         )
     return "ok", f"mlx-lm {version}; engine in force: {engine}", ""
+
+
+async def served_model(settings: InferenceSettings) -> Finding:
+    """What the model server lists, by one request that no model answers."""
+    from runtime.engines.openai.engine import OpenAIEngine
+
+    engine = OpenAIEngine(settings.base_url, settings.model, api_key=settings.api_key, attempts=1)
+    try:
+        await engine.start()
+    except Unavailable as problem:
+        return "missing", str(problem), ""
+    await engine.close()
+    if missing := engine.unlisted():
+        return "note", missing, "set inference.model"
+    return "ok", f"{settings.base_url} serves {engine.model}; engine in force: openai", ""
 
 
 def reranker() -> Finding:

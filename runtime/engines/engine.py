@@ -13,6 +13,9 @@ import msgspec
 from prompts.contracts import Prompt
 from prompts.vocabulary import Priority
 
+#: What a prompt says where the engine has no grammar for the schema of its reply.
+SHAPE = "Answer with nothing but one JSON value that fits this JSON Schema: {schema}"
+
 Operation = Literal["generate", "verdict", "embed"]
 Ending = Literal["stop", "length", "cancelled", "expired", "failed"]
 State = Literal["closed", "loading", "warming", "ready", "stuck", "failed"]

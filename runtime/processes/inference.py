@@ -28,6 +28,7 @@ from bus.wire.subjects import is_canary
 from prompts.contracts import PROMPTS
 from runtime.engines.embedders import make_embedding_engine
 from runtime.engines.engine import (
+    SHAPE,
     Delta,
     Device,
     EmbeddingEngine,
@@ -47,8 +48,6 @@ from runtime.processes.device_lock import DeviceLock
 from runtime.settings import InferenceSettings, Settings
 
 log = logging.getLogger("groundwire.inference")
-
-SHAPE = "Answer with nothing but one JSON value that fits this JSON Schema: {schema}"
 
 _BY_NAME = {prompt.name: prompt for prompt in PROMPTS}
 _DECODERS = {prompt.name: msgspec.json.Decoder(prompt) for prompt in PROMPTS}

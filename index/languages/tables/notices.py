@@ -50,6 +50,7 @@ class Replies(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     cancelled: Text
     withdrawn: Text
     failed: Text
+    content_refused: Text  # a model's reason, where it gave none
     overloaded: Text  # more questions than can be done
     conflict: Text
     conflict_outdated: Text  # in its place, where one of the sources is out of date

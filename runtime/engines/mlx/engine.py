@@ -212,7 +212,7 @@ def make_embedder(settings: IndexSettings) -> MlxEngine:
 
 def make(settings: InferenceSettings, wiring: Wiring) -> MlxEngine:
     return MlxEngine(
-        settings.model,
+        settings.model or DEFAULT_MODEL,
         settings=DeviceSettings(max_rows=settings.max_rows, refuse_after_s=settings.refuse_after_s),
         warm=wiring.warm(),
         render=wiring.render,

@@ -2,22 +2,29 @@
 
 import asyncio
 import json
+import logging
 import re
 from collections.abc import AsyncIterator
 from typing import Any
 
 import msgspec
 
-from bus.wire.errors import BadReply, NoReply, Rejected, TooLong, Unavailable
+from bus.wire.errors import BadReply, ContentRefused, ContentStopped, NoReply, TooLong, Unavailable
 from prompts.thinking import without_thinking
 from runtime.engines.engine import Delta, Finished, Rendered, Request, Wiring
 from runtime.engines.limits import fitted
 from runtime.engines.openai.wire import SILENT_S, Usage, Wire, problem
 from runtime.settings import InferenceSettings
 
+log = logging.getLogger("groundwire.servers")
+
 START_S = 10.0
+#: How a reply that a filter ended is finished; some servers add why.
+FILTERED = ("content_filter", "refusal")
 _FENCED = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
 CONTINUE = "Go on exactly where your last message stops. Repeat nothing of it."
+#: So much of an unusable reply is sent back to the model.
+SAID_CHARS = 2000
 AGAIN = "Your reply was not usable ({problem}). Reply again, with nothing but one JSON value that fits this JSON Schema: {schema}"
 
 
@@ -45,9 +52,18 @@ class OpenAIEngine:
             await self._wire.close()
             raise Unavailable("the server lists no model; set inference.model")
         self.model = self.model or models[0]
+        if problem := self.unlisted():
+            log.warning("%s; it is used all the same", problem)
 
     async def close(self) -> None:
         await self._wire.close()
+
+    def unlisted(self) -> str:
+        """Which models the server lists where it lists some, but not this one; else empty. A tag `:latest` may be left out."""
+        names = self._wire.names
+        if not names or {self.model, f"{self.model}:latest"} & set(names):
+            return ""
+        return f"{self._wire.name} does not list {self.model!r}, but {self._wire.names_told()}"
 
     async def look_after(self) -> None:
         """Keep `away` true, for ever: a server that is heard of anyway is not asked."""
@@ -73,7 +89,7 @@ class OpenAIEngine:
         finished, wrong = _fitted(await self._whole(request, body), rendered.schema)
         if wrong:
             told = AGAIN.format(problem=wrong, schema=json.dumps(rendered.schema, ensure_ascii=False))
-            said = {"role": "assistant", "content": finished.text}
+            said = {"role": "assistant", "content": finished.text[:SAID_CHARS] or "(nothing)"}
             body["messages"] = [*body["messages"], said, {"role": "user", "content": told}]
             first, (finished, wrong) = finished, _fitted(await self._whole(request, body), rendered.schema)
             finished = msgspec.structs.replace(
@@ -116,18 +132,20 @@ class OpenAIEngine:
 
     async def _stream(self, request: Request, body: dict[str, Any]) -> AsyncIterator[Delta | Finished]:
         loop = asyncio.get_running_loop()
-        asked, first, pieces = loop.time(), 0.0, []
+        asked, first = loop.time(), 0.0
+        pieces: list[str] = []
         body = body | {"stream_options": {"include_usage": True}}
         skip, reason, model = Repeated(request.already_shown), "stop", str(body["model"])
         usage: Usage | None = None
+        whole = "response_format" in body
         async for chunk in self._wire.chat(request.deadline, body):
             usage, model = chunk.usage or usage, chunk.model or model
             for choice in chunk.choices or ():
                 reason = choice.finish_reason or reason
-                if reason == "content_filter" or (choice.delta and choice.delta.refusal):
-                    raise Rejected(
-                        f"{request.variables.name}: the model refuses the content, or its server's filter does"
-                    )
+                if reason.startswith(FILTERED) or (choice.delta and choice.delta.refusal):
+                    begun = not whole and (pieces or request.already_shown)
+                    kind = ContentStopped if begun else ContentRefused
+                    raise kind(f"{request.variables.name}: the model refuses the content, or its server's filter does")
                 fresh = skip.add(choice.delta.content or "" if choice.delta else "")
                 if fresh:
                     first = first or loop.time()
@@ -137,9 +155,12 @@ class OpenAIEngine:
         if rest:
             pieces.append(rest)
             yield Delta(rest)
+        text = request.already_shown + "".join(pieces)
+        if reason == "length" and not whole and not without_thinking(text).strip():
+            raise TooLong(f"{request.variables.name}: the model thinks until its tokens are used up; raise max_tokens")
         cached = usage and usage.prompt_tokens_details and usage.prompt_tokens_details.cached_tokens
         yield Finished(
-            text=request.already_shown + "".join(pieces),
+            text=text,
             finish_reason="length" if reason == "length" else "stop",
             engine=self.name,
             model=model,
@@ -201,12 +222,12 @@ def _fitted(finished: Finished, schema: dict[str, Any]) -> tuple[Finished, str]:
     """The reply within the limits of its schema, and what is still wrong with it; empty if it fits."""
     try:
         value = json.loads(finished.text)
+        fit, cut = fitted(value, schema)
+        wrong = problem(fit, schema)
+        if wrong or fit == value:
+            return finished, wrong
     except json.JSONDecodeError as error:
         return finished, f"the reply is not JSON ({error.msg})"
     except RecursionError:
         return finished, "the reply is nested too deeply"
-    fit, cut = fitted(value, schema)
-    wrong = problem(fit, schema)
-    if wrong or fit == value:
-        return finished, wrong
     return msgspec.structs.replace(finished, text=json.dumps(fit, ensure_ascii=False), cut=", ".join(cut)), ""

@@ -2,6 +2,7 @@
 
 import asyncio
 import email.utils
+import functools
 import json
 import math
 import random
@@ -18,14 +19,27 @@ from jsonschema.exceptions import best_match
 from openai._legacy_response import LegacyAPIResponse
 from openai.types.chat import ChatCompletionChunk
 
-from bus.wire.errors import BadReply, Failure, NoReply, OverQuota, Rejected, TooLong, Unavailable
+from bus.wire.errors import BadReply, ContentRefused, Failure, NoReply, OverQuota, Rejected, TooLong, Unavailable
 from index.embedders import model_server
 from index.embedders.model_server import Misbehaved, phrase, place
+from runtime.engines.openai.accepted import refused_in, without
 
 #: Statuses worth a retry: too many requests, or a failing server.
 BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 #: What servers write of a prompt that is longer than the model's context.
-_CONTEXT = re.compile(r"context.{0,40}(?:length|window|size)|too many tokens|prompt is too long", re.IGNORECASE)
+_CONTEXT = re.compile(
+    r"context.{0,40}(?:length|window|size)|too many tokens|(?:prompt|input)\b[^.]{0,60}(?:too long|longer than|exceed)",
+    re.IGNORECASE,
+)
+#: What they write of a model that they do not have, and of a content that they refuse.
+_NO_MODEL = re.compile(
+    r"invalid model|model\b[^{}]{0,120}(?:not (?:found|exist|available)|does not exist)", re.IGNORECASE
+)
+_CONTENT = re.compile(r"content[_ ](?:filter|policy|management)|safety", re.IGNORECASE)
+#: A name of a model as a message may repeat it, and how many of them.
+_NAME, MOST_NAMES = re.compile(r"[\w.:/@+-]{1,80}", re.ASCII), 8
+#: Statuses of a request of which the server does not accept a part.
+UNACCEPTED = frozenset({400, 422})
 #: A server that cannot list its models may still serve one.
 CANNOT_LIST = frozenset({404, 405, 501})
 CONNECT_S = 10.0
@@ -69,7 +83,7 @@ class Wire:
 
     def __init__(self, base_url: str, api_key: str = "", *, attempts: int = 4) -> None:
         self.base_url = base_url.rstrip("/")
-        self._name = f"the model server {place(base_url)}"
+        self.name = f"the model server {place(base_url)}"
         self._key = api_key
         # The client's own retries would ignore the deadline.
         timeout = openai.Timeout(None, connect=CONNECT_S)
@@ -81,6 +95,8 @@ class Wire:
             http_client=model_server.async_client(self.base_url, most_bytes=MOST_BYTES, timeout=timeout),
         )
         self._attempts = attempts
+        self.names: list[str] = []  # of the models, as the server listed them last
+        self._refused: dict[str, list[str]] = {}  # by model: the parameters that it did not accept, in that order
         self.heard_at = -math.inf  # when it last did what it was asked, on the loop's clock
 
     async def close(self) -> None:
@@ -94,9 +110,10 @@ class Wire:
         if "html" in response.headers.get("content-type", ""):
             raise self._not_an_api(response.text)
         try:
-            return [str(entry["id"]) for entry in json.loads(response.text)["data"]]
+            self.names = [str(entry["id"]) for entry in json.loads(response.text)["data"]]
         except (json.JSONDecodeError, KeyError, TypeError, RecursionError):
-            return []
+            self.names = []
+        return self.names
 
     async def problem(self) -> str:
         """Why the server cannot be used now, by one request that no model answers; empty when it can."""
@@ -105,7 +122,7 @@ class Wire:
                 async with asyncio.timeout(SIGN_S):
                     response = await self._listed()
         except NoReply:
-            return f"{self._name} has not answered for {SIGN_S:g} s"
+            return f"{self.name} has not answered for {SIGN_S:g} s"
         except (BadReply, Unavailable) as failure:
             busy = isinstance(failure.__cause__, openai.RateLimitError)
             return "" if busy else str(failure)
@@ -124,9 +141,7 @@ class Wire:
 
     async def chat(self, deadline: float, body: dict[str, Any]) -> AsyncIterator[Chunk]:
         """The pieces of a streamed reply, the last with its finish reason. Raises: NoReply, BadReply, Unavailable."""
-        stream: openai.AsyncStream[ChatCompletionChunk] = await self._insist(
-            lambda: self._client.chat.completions.create(**body, stream=True), deadline
-        )
+        stream = await self._accepted(deadline, body)
         finished = False
         try:
             if "event-stream" not in stream.response.headers.get("content-type", ""):
@@ -145,9 +160,28 @@ class Wire:
                 finished = finished or any(choice.finish_reason for choice in chunk.choices or ())
                 yield chunk
             if not finished:
-                raise Unavailable(f"{self._name} closed the stream before its end; ask again")
+                raise Unavailable(f"{self.name} closed the stream before its end; ask again")
         finally:
             await stream.close()
+
+    async def _accepted(self, deadline: float, body: dict[str, Any]) -> openai.AsyncStream[ChatCompletionChunk]:
+        """The stream of the request without what the server refuses of it, which is remembered for this model."""
+        refused = list(self._refused.get(body["model"], ()))
+        while True:
+            sent = without(body, refused)
+            try:
+                ask = functools.partial(self._client.chat.completions.create, stream=True, **sent)
+                stream: openai.AsyncStream[ChatCompletionChunk] = await self._insist(ask, deadline)  # type: ignore[arg-type]
+            except Rejected as failure:
+                error = failure.__cause__
+                if not isinstance(error, openai.APIStatusError) or error.status_code not in UNACCEPTED:
+                    raise
+                if not (name := refused_in(error.response.text, sent, refused)):
+                    raise
+                refused.append(name)
+                continue
+            self._refused[body["model"]] = refused
+            return stream
 
     async def _insist[R](self, ask: Callable[[], Awaitable[R]], deadline: float) -> R:
         """The result of `ask`, retried while that is useful and the deadline allows."""
@@ -176,7 +210,7 @@ class Wire:
             if attempt + 1 == self._attempts or loop.time() + wait_s >= deadline:
                 break
             await asyncio.sleep(wait_s)
-        raise kind(f"{self._name} {why}; check that the server runs and is not overloaded")
+        raise kind(f"{self.name} {why}; check that the server runs and is not overloaded")
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -184,46 +218,58 @@ class Wire:
         try:
             yield
         except TimeoutError as error:
-            raise NoReply(f"{self._name} did not answer before the deadline; allow more time") from error
+            raise NoReply(f"{self.name} did not answer before the deadline; allow more time") from error
         except Misbehaved as error:
-            raise Unavailable(f"{self._name} {error}; check inference.base_url") from error
+            raise Unavailable(f"{self.name} {error}; check inference.base_url") from error
         except openai.APIConnectionError as error:
             if isinstance(error.__cause__, Misbehaved):
-                raise Unavailable(f"{self._name} {error.__cause__}; check inference.base_url") from error
-            raise Unavailable(f"{self._name} broke the connection ({_cause(error)}); ask again") from error
+                raise Unavailable(f"{self.name} {error.__cause__}; check inference.base_url") from error
+            raise Unavailable(f"{self.name} broke the connection ({_cause(error)}); ask again") from error
         except openai.APIStatusError as error:
             raise self._refusal(error) from error
         except openai.APIError as error:
             self._note(error.message)
-            raise Unavailable(f"{self._name} failed during the answer; its log, and ours, say why") from error
+            raise Unavailable(f"{self.name} failed during the answer; its log, and ours, say why") from error
         except (
             ValueError,
             RecursionError,
             AttributeError,
             msgspec.ValidationError,
         ) as error:  # the client checks no types
-            raise Unavailable(f"{self._name} sent an unreadable event; check the server") from error
+            raise Unavailable(f"{self.name} sent an unreadable event; check the server") from error
 
     def _refusal(self, error: openai.APIStatusError) -> Failure:
         """The failure in our words: the server's may hold a key, or anything."""
         self._note(error.response.text)
         match error.status_code:
             case 401 | 403 as status:
-                return Rejected(f"{self._name} refuses the key ({phrase(status)}); set inference.api_key")
-            case 404:
-                return Rejected(f"{self._name} has no such model or path; check inference.model and base_url")
+                return Rejected(f"{self.name} refuses the key ({phrase(status)}); set inference.api_key")
             case 402 | 429 as status:
-                return OverQuota(f"{self._name} answers {phrase(status)}; ask again later, or raise the quota")
+                return OverQuota(f"{self.name} answers {phrase(status)}; ask again later, or raise the quota")
             case status if status in BUSY:
-                return Unavailable(f"{self._name} answers {phrase(status)}; ask again later")
-            case status if status == 413 or _CONTEXT.search(error.response.text):
-                return TooLong(f"{self._name} finds the prompt too long ({phrase(status)}); use a longer context")
+                return Unavailable(f"{self.name} answers {phrase(status)}; ask again later")
             case status:
-                return Rejected(f"{self._name} refuses the request ({phrase(status)}); the log says why")
+                return self._unaccepted(status, error.response.text)
+
+    def _unaccepted(self, status: int, said: str) -> Failure:
+        """The failure where the request is at fault: its model, its content or its form."""
+        if status == 404 or (status in UNACCEPTED and _NO_MODEL.search(said)):
+            remedy = f"it lists {told}" if (told := self.names_told()) else "check base_url"
+            return Rejected(f"{self.name} has no such model or path; {remedy}; set inference.model")
+        if status == 413 or _CONTEXT.search(said):
+            return TooLong(f"{self.name} finds the prompt too long ({phrase(status)}); use a longer context")
+        if status in UNACCEPTED and _CONTENT.search(said):
+            return ContentRefused(f"{self.name} refuses the content ({phrase(status)}); ask in other words")
+        return Rejected(f"{self.name} refuses the request ({phrase(status)}); the log says why")
+
+    def names_told(self) -> str:
+        """The first of the models that the server lists, as a message may repeat them; empty for none."""
+        more = ", …" if len(self.names) > MOST_NAMES else ""
+        return ", ".join(filter(_NAME.fullmatch, self.names[:MOST_NAMES])) + more
 
     def _not_an_api(self, text: str) -> Unavailable:
         self._note(text)
-        return Unavailable(f"{self._name} answers, but not as an API; check inference.base_url")
+        return Unavailable(f"{self.name} answers, but not as an API; check inference.base_url")
 
     def _note(self, said: str) -> None:
         model_server.note(self.base_url, said, self._key)

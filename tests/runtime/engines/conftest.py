@@ -6,7 +6,23 @@ import pytest
 
 from runtime.engines.mlx.engine import MlxEngine
 from runtime.engines.mlx.settings import DeviceSettings
+from runtime.engines.openai.engine import OpenAIEngine
+from tests.runtime.engines.fake_server import Fake, serving
 from tests.runtime.engines.tiny import build
+
+
+@pytest.fixture
+async def fake() -> AsyncIterator[Fake]:
+    async with serving() as server:
+        yield server
+
+
+@pytest.fixture
+async def engine(fake: Fake) -> AsyncIterator[OpenAIEngine]:
+    made = OpenAIEngine(fake.url)
+    await made.start()
+    yield made
+    await made.close()
 
 
 @pytest.fixture(scope="session")

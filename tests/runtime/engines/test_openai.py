@@ -15,80 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openai._streaming import SSEDecoder
 
-from bus.wire.errors import BadReply, NoReply, OverQuota, Rejected, TooLong, Unavailable
+from bus.wire.errors import BadReply, ContentRefused, ContentStopped, NoReply, OverQuota, Rejected, TooLong, Unavailable
 from prompts.library import Library
 from runtime.engines.openai.engine import OpenAIEngine, Repeated
 from runtime.engines.openai.wire import backoff_s, problem, retry_after_s
+from tests.runtime.engines.fake_server import says, streams
 from tests.runtime.engines.sample import VARIABLES, collect, render, request, shape
 
 YES = shape(ok={"type": "boolean"})
-
-
-class Fake:
-    """A server with prepared chat answers; the last one repeats."""
-
-    def __init__(self):
-        self.answers, self.bodies, self.release = [], [], asyncio.Event()
-
-    async def chat(self, asked):
-        self.bodies.append(await asked.json())
-        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        return await answer(asked)
-
-    async def models(self, asked):
-        return web.json_response({"data": [{"id": "fake-1"}]})
-
-
-@pytest.fixture
-async def fake():
-    server = Fake()
-    app = web.Application()
-    app.router.add_post("/v1/chat/completions", server.chat)
-    app.router.add_get("/v1/models", server.models)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    server.url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
-    yield server
-    server.release.set()
-    await runner.cleanup()
-
-
-@pytest.fixture
-async def engine(fake):
-    made = OpenAIEngine(fake.url)
-    await made.start()
-    yield made
-    await made.close()
-
-
-def streams(*pieces, end=True, reason="stop"):
-    """An answer that streams `pieces`."""
-
-    async def answer(asked):
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
-        await response.prepare(asked)
-        for piece in pieces:
-            event = {"model": "fake-1", "choices": [{"delta": {"content": piece}}]}
-            await response.write(f"data: {json.dumps(event)}\n\n".encode())
-        if not end:
-            asked.transport.close()
-            return response
-        usage = {"prompt_tokens": 9, "completion_tokens": 4, "prompt_tokens_details": {"cached_tokens": 5}}
-        last = {"choices": [{"delta": {}, "finish_reason": reason}], "usage": usage}
-        await response.write(f": alive\n\ndata: {json.dumps(last)}\n\ndata: [DONE]\n\n".encode())
-        return response
-
-    return answer
-
-
-def says(status, text="", **headers):
-    async def answer(asked):
-        kind = headers.pop("content_type", "application/json")
-        return web.Response(status=status, text=text, content_type=kind, headers=headers)
-
-    return answer
 
 
 async def test_text_streams(engine, fake):
@@ -223,7 +157,8 @@ async def test_busy_server_is_asked_again(engine, fake, busy):
         (says(402, "{}"), OverQuota, "answers 402 Payment Required; .* raise the quota"),
         (says(429, "{}", **{"Retry-After": "3600"}), OverQuota, "answers 429"),
         (says(500, "<html>oops", **{"Retry-After": "0"}), Unavailable, "answers 500"),
-        (streams("half an", reason="content_filter"), Rejected, "refuses the content"),
+        (streams(reason="content_filter"), ContentRefused, "refuses the content"),
+        (streams("half an", reason="content_filter"), ContentStopped, "refuses the content"),
         (streams("half an ans", end=False), Unavailable, "closed|broke the connection"),
     ],
 )

@@ -1,0 +1,86 @@
+"""An OpenAI-compatible server with prepared answers, for the openai engine to ask."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+from aiohttp import web
+
+type Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class Fake:
+    """A server with prepared chat answers; the last one repeats. `bodies` are the requests."""
+
+    def __init__(self) -> None:
+        self.answers: list[Answer] = []
+        self.bodies: list[Any] = []
+        self.names = ["fake-1"]
+        self.release = asyncio.Event()
+        self.url = ""
+
+    async def chat(self, asked: web.Request) -> web.StreamResponse:
+        self.bodies.append(await asked.json())
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        return await answer(asked)
+
+    async def models(self, asked: web.Request) -> web.Response:
+        return web.json_response({"data": [{"id": name} for name in self.names]})
+
+
+@contextlib.asynccontextmanager
+async def serving(fake: Fake | None = None) -> AsyncIterator[Fake]:
+    server = fake or Fake()
+    app = web.Application()
+    app.router.add_post("/v1/chat/completions", server.chat)
+    app.router.add_get("/v1/models", server.models)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    server.url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+    yield server
+    server.release.set()
+    await runner.cleanup()
+
+
+def sends(*frames: str) -> Answer:
+    """An answer of these bytes, each written by itself."""
+
+    async def answer(asked: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(asked)
+        for frame in frames:
+            await response.write(frame.encode())
+        return response
+
+    return answer
+
+
+def streams(*pieces: str, end: bool = True, reason: str = "stop") -> Answer:
+    """An answer that streams `pieces`."""
+
+    async def answer(asked: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(asked)
+        for piece in pieces:
+            event = {"model": "fake-1", "choices": [{"delta": {"content": piece}}]}
+            await response.write(f"data: {json.dumps(event)}\n\n".encode())
+        if not end:
+            assert asked.transport is not None
+            asked.transport.close()
+            return response
+        usage = {"prompt_tokens": 9, "completion_tokens": 4, "prompt_tokens_details": {"cached_tokens": 5}}
+        last = {"choices": [{"delta": {}, "finish_reason": reason}], "usage": usage}
+        await response.write(f": alive\n\ndata: {json.dumps(last)}\n\ndata: [DONE]\n\n".encode())
+        return response
+
+    return answer
+
+
+def says(status: int, text: str = "", content_type: str = "application/json", **headers: str) -> Answer:
+    async def answer(asked: web.Request) -> web.StreamResponse:
+        return web.Response(status=status, text=text, content_type=content_type, headers=headers)
+
+    return answer
