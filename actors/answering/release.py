@@ -17,6 +17,7 @@ from actors.answering.sentence_check import SentenceCheck, cited_in, on_wire
 from actors.gate import flags as gate
 from actors.gate.flags import standing
 from actors.text.aligned import aligned
+from actors.text.limit import ends_sentence
 from actors.text.numbering import as_evidence, plain
 from bus.powers.events import Withheld
 from bus.powers.protocols import Ask, Emit
@@ -64,6 +65,7 @@ class CheckedStream:
         self.request = request
         self.release = request.question.release
         self.emit = emit
+        self._ask = ask
         self.cleaning = Cleaning(request)
         self.check = SentenceCheck(request, ask, self.cleaning, cites=cites)
         self.out = Outgoing(request, emit, self.cleaning, waits=cites and not cited_beside)
@@ -143,7 +145,9 @@ class CheckedStream:
             await take(thinking.finish())
             if self.release == "token":
                 await self.out.finish_deltas()
-            hand_on(stream.finish())
+            rest = stream.finish()
+            # The beginning of a sentence alone may mislead.
+            hand_on(rest[:-1] if self._ask.cut_off and rest and not ends_sentence(rest[-1]) else rest)
         finally:
             waiting.put_nowait(Sign.END)
             if isinstance(deltas, AsyncGenerator):

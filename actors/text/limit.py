@@ -24,6 +24,10 @@ _CLOSING: Final = " \t\n\"'*_)”’»」』）"
 _TAIL: Final = 200
 
 
+def ends_sentence(text: str) -> bool:
+    return strip_markers(text).rstrip(_CLOSING).endswith(tuple(_ENDS))
+
+
 class TextLimit:
     """Lets tokens through until the limit. `cut`: why the rest was not shown; unset while everything was."""
 
@@ -83,7 +87,7 @@ class TextLimit:
 
     def _ended(self) -> bool:
         """Whether the shown text ends with a sentence."""
-        return strip_markers(self._tail).rstrip(_CLOSING).endswith(tuple(_ENDS))
+        return ends_sentence(self._tail)
 
 
 def limited(text: str, constraints: Constraints) -> tuple[str, Cut | UnsetType]:

@@ -39,6 +39,7 @@ class Asker:
     profile: str = ""
     began: float = field(default_factory=time.monotonic)
     records: list[AskRecord] = field(default_factory=list)
+    cut_off: bool = False
 
     async def __call__[Reply](self, variables: Variables[Reply]) -> Reply:
         place = self._reserve(variables)
@@ -79,6 +80,7 @@ class Asker:
         async with contextlib.aclosing(exchange) as pieces:
             async for piece in pieces:
                 yield piece
+        self.cut_off = self.records[place].finish_reason == "length"
 
     def _reserve[Reply](self, variables: Variables[Reply]) -> int:
         if self.allowed and variables.name not in self.allowed:

@@ -33,6 +33,7 @@ from bus.wire.errors import (
     Rejected,
     TooLong,
     Unavailable,
+    Unreadable,
 )
 from bus.wire.subjects import ASK
 from prompts.vocabulary import Priority
@@ -44,7 +45,16 @@ SILENCE_S = 3.5
 ALIVE_S = 1.0
 
 FailureKind = Literal[
-    "no_reply", "too_long", "rejected", "refused", "stopped", "bad_reply", "busy", "over_quota", "unavailable"
+    "no_reply",
+    "too_long",
+    "rejected",
+    "refused",
+    "stopped",
+    "bad_reply",
+    "busy",
+    "over_quota",
+    "unreadable",
+    "unavailable",
 ]
 
 
@@ -110,6 +120,7 @@ _FAILURES: dict[FailureKind, type[Failure]] = {
     "bad_reply": BadReply,
     "busy": Busy,
     "over_quota": OverQuota,
+    "unreadable": Unreadable,
     "unavailable": Unavailable,
 }
 

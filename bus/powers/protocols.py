@@ -20,7 +20,9 @@ class Variables[Reply](Protocol):
 
 
 class Ask(Protocol):
-    """The model. Raises NoReply, BadReply or Unavailable."""
+    """The model. Raises NoReply, BadReply or Unavailable. `cut_off`: the last stream ended at the model's limit of tokens."""
+
+    cut_off: bool
 
     async def __call__[Reply](self, variables: Variables[Reply]) -> Reply:
         """The reply, in the prompt's schema."""

@@ -67,6 +67,12 @@ class OverQuota(Unavailable):
     reason: ClassVar[Reason] = "model_over_quota"
 
 
+class Unreadable(Unavailable):
+    """The model's server sends what cannot be read; the request may be repeated."""
+
+    reason: ClassVar[Reason] = "model_malformed"
+
+
 class Busy(Unavailable):
     """The device is there but cannot start soon; the client asks again, and another device may take the request."""
 

@@ -22,6 +22,8 @@ type Reply = object | Callable[[Any], object]
 class ScriptedAsk:
     """`ask`: replies by prompt name, a value or a function of the variables; the rules answer prompts that have none."""
 
+    cut_off = False
+
     def __init__(self, replies: Mapping[str, Reply] | None = None) -> None:
         self.replies = dict(replies or {})
         self.asked: list[Prompt[Any]] = []
@@ -60,6 +62,8 @@ class ScriptedAsk:
 class Failing:
     """`ask` and `search` that cannot: raise the same failure for everything."""
 
+    cut_off = False
+
     def __init__(self, failure: Failure) -> None:
         self.failure = failure
 
@@ -79,6 +83,8 @@ class Failing:
 
 class Hanging:
     """`ask` and `search` that never return. `begun` is set once a caller waits."""
+
+    cut_off = False
 
     def __init__(self) -> None:
         self.begun = asyncio.Event()

@@ -19,7 +19,17 @@ from jsonschema.exceptions import best_match
 from openai._legacy_response import LegacyAPIResponse
 from openai.types.chat import ChatCompletionChunk
 
-from bus.wire.errors import BadReply, ContentRefused, Failure, NoReply, OverQuota, Rejected, TooLong, Unavailable
+from bus.wire.errors import (
+    BadReply,
+    ContentRefused,
+    Failure,
+    NoReply,
+    OverQuota,
+    Rejected,
+    TooLong,
+    Unavailable,
+    Unreadable,
+)
 from index.embedders import model_server
 from index.embedders.model_server import Misbehaved, phrase, place
 from runtime.engines.openai.accepted import refused_in, without
@@ -28,7 +38,8 @@ from runtime.engines.openai.accepted import refused_in, without
 BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 #: What servers write of a prompt that is longer than the model's context.
 _CONTEXT = re.compile(
-    r"context.{0,40}(?:length|window|size)|too many tokens|(?:prompt|input)\b[^.]{0,60}(?:too long|longer than|exceed)",
+    r"context.{0,40}(?:length|window|size)|too many tokens|(?:prompt|input)\b[^.]{0,60}(?:too long|longer than|exceed)"
+    r"|max_(?:completion_)?tokens\b.{0,60}(?:greater|larger?|exceeds?|maximum|at most)\b",
     re.IGNORECASE,
 )
 #: What they write of a model that they do not have, and of a content that they refuse.
@@ -236,7 +247,7 @@ class Wire:
             AttributeError,
             msgspec.ValidationError,
         ) as error:  # the client checks no types
-            raise Unavailable(f"{self.name} sent an unreadable event; check the server") from error
+            raise Unreadable(f"{self.name} sent an unreadable event; check the server") from error
 
     def _refusal(self, error: openai.APIStatusError) -> Failure:
         """The failure in our words: the server's may hold a key, or anything."""
@@ -257,7 +268,9 @@ class Wire:
             remedy = f"it lists {told}" if (told := self.names_told()) else "check base_url"
             return Rejected(f"{self.name} has no such model or path; {remedy}; set inference.model")
         if status == 413 or _CONTEXT.search(said):
-            return TooLong(f"{self.name} finds the prompt too long ({phrase(status)}); use a longer context")
+            return TooLong(
+                f"{self.name} finds prompt or reply too long ({phrase(status)}); give its model a longer context"
+            )
         if status in UNACCEPTED and _CONTENT.search(said):
             return ContentRefused(f"{self.name} refuses the content ({phrase(status)}); ask in other words")
         return Rejected(f"{self.name} refuses the request ({phrase(status)}); the log says why")

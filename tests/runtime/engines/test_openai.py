@@ -153,7 +153,7 @@ async def test_busy_server_is_asked_again(engine, fake, busy):
         ),
         (says(404, '{"error":"no model x"}'), Rejected, "no such model or path"),
         (says(400, '{"error":{"message":"bad role"}}'), Rejected, r"refuses the request \(400 Bad Request\)"),
-        (says(400, '{"error":{"code":"context_length_exceeded"}}'), TooLong, "finds the prompt too long"),
+        (says(400, '{"error":{"code":"context_length_exceeded"}}'), TooLong, "finds prompt or reply too long"),
         (says(402, "{}"), OverQuota, "answers 402 Payment Required; .* raise the quota"),
         (says(429, "{}", **{"Retry-After": "3600"}), OverQuota, "answers 429"),
         (says(500, "<html>oops", **{"Retry-After": "0"}), Unavailable, "answers 500"),

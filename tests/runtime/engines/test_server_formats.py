@@ -175,7 +175,8 @@ NO_MODEL = "no such model or path; it lists qwen3:4b, gemma3:1b; set inference.m
     [
         (404, error('model "llama9" not found, try pulling it first'), Rejected, NO_MODEL),
         (400, error("/chat/completions: Invalid model name passed in model=llama9."), Rejected, NO_MODEL),
-        (400, error("This model's maximum context length is 4096 tokens."), TooLong, "prompt too long"),
+        (400, error("This model's maximum context length is 4096 tokens."), TooLong, "too long"),
+        (400, error("max_tokens=9000 cannot be greater than max_model_len=4096.", param="max_tokens"), TooLong, "too long"),
         (400, error("The decoder prompt (length 5000) is longer than the maximum model length of 4096."), TooLong, "too long"),
         (400, error("the request exceeds the available context size", n_ctx=4096), TooLong, "too long"),
         (400, error("prompt is too long: 210000 tokens > 200000 maximum"), TooLong, "too long"),
@@ -184,8 +185,8 @@ NO_MODEL = "no such model or path; it lists qwen3:4b, gemma3:1b; set inference.m
         (400, error("litellm.ContextWindowExceededError: the prompt does not fit"), TooLong, "too long"),
         (400, error("The response was filtered", code="content_filter"), ContentRefused, "refuses the content"),
     ],
-    ids=["Ollama, no model", "LiteLLM, no model", "vLLM", "vLLM, another", "llama.cpp", "Anthropic", "Gemini", "Bedrock", "LiteLLM",
-         "a filter"],
+    ids=["Ollama, no model", "LiteLLM, no model", "vLLM", "vLLM, tokens", "vLLM, another", "llama.cpp", "Anthropic", "Gemini",
+         "Bedrock", "LiteLLM", "a filter"],
 )  # fmt: skip
 async def test_refusals_have_a_cause(
     engine: OpenAIEngine, fake: Fake, status: int, said: str, failure: type[Exception], message: str
