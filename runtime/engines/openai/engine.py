@@ -117,9 +117,7 @@ class OpenAIEngine:
             "seed": request.seed,
         }
         if rendered.reasoning_effort:
-            # Reasoning models accept no temperature, and their thinking counts against the limit, which has a new name.
-            del body["temperature"]
-            body |= {"reasoning_effort": rendered.reasoning_effort, "max_completion_tokens": body.pop("max_tokens")}
+            body["reasoning_effort"] = rendered.reasoning_effort
         return body
 
     async def _whole(self, request: Request, body: dict[str, Any]) -> Finished:

@@ -221,7 +221,10 @@ class Wire:
             if attempt + 1 == self._attempts or loop.time() + wait_s >= deadline:
                 break
             await asyncio.sleep(wait_s)
-        raise kind(f"{self.name} {why}; check that the server runs and is not overloaded")
+        remedy = (
+            "ask again later, or raise the quota" if kind is OverQuota else "check that it runs and is not overloaded"
+        )
+        raise kind(f"{self.name} {why}; {remedy}")
 
     @contextmanager
     def _told(self) -> Iterator[None]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from bus.wire.errors import BadReply, NoReply
+from bus.wire.errors import NoReply, TooLong
 from bus.wire.messages import Constraints, QuestionAsked
 from runtime.engines.openai.engine import OpenAIEngine
 from runtime.engines.openai.wire import problem
@@ -90,7 +90,7 @@ async def test_grammar_constrains_a_base_model(engine: OpenAIEngine, schema: dic
 
 
 async def test_too_long_prompt_is_one_line(engine: OpenAIEngine) -> None:
-    with pytest.raises(BadReply, match="refuses the request") as failed:
+    with pytest.raises(TooLong, match="prompt or reply too long") as failed:
         await collect(engine, request(rendered=render("word " * 8000)))
     assert "\n" not in str(failed.value)
 

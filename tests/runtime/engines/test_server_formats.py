@@ -1,13 +1,17 @@
 """The openai engine on the wire formats of model servers, written after their documentation and source, and on their refusals."""
 
+import asyncio
 import json
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from bus.wire.errors import ContentRefused, Rejected, TooLong
 from prompts.thinking import without_thinking
+from runtime.commands.doctor import doctor_command
 from runtime.engines.openai.engine import OpenAIEngine
+from runtime.processes.nats_server import free_port
 from tests.runtime.engines.fake_server import Fake, says, sends, streams
 from tests.runtime.engines.sample import collect, render, request, shape
 
@@ -197,3 +201,29 @@ async def test_refusals_have_a_cause(
         await collect(engine, request(rendered=render(schema=OK)))
     assert "\n" not in str(failed.value)
     assert len(fake.bodies) == 1
+
+
+async def doctor(monkeypatch: pytest.MonkeyPatch, url: str, model: str = "") -> str:
+    """The line of `groundwire doctor` about the model."""
+    for name, value in {
+        "COLUMNS": "300",
+        "INFERENCE_ENGINE": "openai",
+        "INFERENCE_BASE_URL": url,
+        "INFERENCE_MODEL": model,
+    }.items():
+        monkeypatch.setenv(name if name == "COLUMNS" else f"GROUNDWIRE_{name}", value)
+    said = await asyncio.to_thread(CliRunner().invoke, doctor_command)
+    (line,) = [" ".join(line.split()) for line in said.output.splitlines() if "model" in line.split()]
+    return line
+
+
+async def test_doctor_names_the_models(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake.names = ["qwen3:latest", "gemma3:1b"]
+    assert await doctor(monkeypatch, fake.url) == f"ok model {fake.url} serves qwen3:latest; engine in force: openai"
+    assert (await doctor(monkeypatch, fake.url, "qwen3")).startswith("ok model")
+    wrong = await doctor(monkeypatch, fake.url, "llama9")
+    assert wrong.startswith("note model the model server http://127.0.0.1:")
+    assert wrong.endswith("does not list 'llama9', but qwen3:latest, gemma3:1b — set inference.model")
+    away = await doctor(monkeypatch, f"http://127.0.0.1:{free_port()}/v1")
+    assert away.startswith("missing model the model server http://127.0.0.1:")
+    assert away.endswith("cannot be reached (ConnectError); check that it runs and is not overloaded")
