@@ -26,7 +26,7 @@ from prompts.vocabulary import Confidence, Cut, Outcome, Reason, Unrun
 
 
 class StageTiming(msgspec.Struct, frozen=True, kw_only=True):
-    """One actor's work on one lane. `began_s` counts from the question's arrival; `fallback` is its cause."""
+    """One actor's work on one lane. `began_s` counts from the question's arrival; `fallback`: why its model did not decide."""
 
     stage: str
     lane: str

@@ -74,7 +74,12 @@ def side_of(story: RunStory, prompt: str = "") -> Side:
         for ask in asks:
             for name, value in ({} if ask.failure else msgspec.json.decode(ask.text)).items():
                 fields.setdefault(name, []).append(value)
-    side = Side(version=asks[0].version if asks else "", text=text, fields=fields, counts=counts)
+    side = Side(
+        version=next((ask.version for ask in asks if prompt and ask.version), ""),
+        text=text,
+        fields=fields,
+        counts=counts,
+    )
     return masked(side) if any(question.masked for question in story.questions) else side
 
 

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from actors.question.profile import PROFILES
 from bus.runs.run_record import RunRecord
 from bus.runs.story import story_of
 from bus.wire.errors import BadReply, Failure, NoReply, OverQuota, Rejected, TooLong, Unavailable
@@ -170,3 +171,16 @@ async def test_rules_are_no_calls(tmp_path: Path) -> None:
     async with whole(tmp_path, ExtractiveEngine()) as run:
         _, record = await run.ask(EVERY["general", "simple"])
     assert (record.outcome, record.calls) == ("answered", 0)
+
+
+@pytest.mark.parametrize(("sure_from", "asks"), [(1.0, True), (0.0, False)])
+async def test_sure_rules_save_a_call(
+    stack: tuple[Whole, Model], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sure_from: float, asks: bool
+) -> None:
+    text = f'extends = "general"\ndescription = "Sure."\n[retrieval]\nsure_from = {sure_from}\n'
+    (tmp_path / "sure.toml").write_text(text)
+    monkeypatch.setattr(PROFILES, "folder", tmp_path)
+    monkeypatch.setattr(PROFILES, "_read", {})
+    _, record = await stack[0].ask(EVERY["general", "simple"], profile="sure")
+    prompts = [ask.prompt for ask in story_of(await stack[0].journal.run(record.run_id)).asks]
+    assert (record.outcome, "select_evidence" in prompts) == ("answered", asks)
