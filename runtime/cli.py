@@ -29,6 +29,9 @@ COMMANDS = {
         "runtime.commands.doctor", "doctor_command", "Check this machine and say how to get what is missing.", START
     ),
     "search": Command("runtime.commands.search", "search_command", "Search an index without asking a question.", START),
+    "check": Command(
+        "runtime.commands.check", "check_command", "Check a text by anyone against your documents.", START
+    ),
     "profiles": Command("runtime.commands.profiles", "profiles_group", "List, show and check profiles.", INTEGRATIONS),
     "prompts": Command(
         "runtime.commands.prompts", "prompts_group", "List, show and check prompts, also your own.", INTEGRATIONS

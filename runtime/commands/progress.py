@@ -31,6 +31,7 @@ _LABELS = {
     "embed": "Embedding",
     "push": "Sending MB",
     "pull": "Fetching MB",
+    "check": "Checking sentences",
 }
 _LINES = {
     "read": "read {} of {} documents",
@@ -39,6 +40,7 @@ _LINES = {
     "fit": "fitted vectors on {} of {} passages",
     "vectors": "made vectors of {} of {} passages",
     "embed": "embedded {} of {} passages",
+    "check": "checked {} of {} sentences",
 }
 #: Without a terminal: no line before this, nor sooner than this after another.
 _QUIET_S = 10.0

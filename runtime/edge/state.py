@@ -59,6 +59,7 @@ class Edge:
     sockets: set[web.WebSocketResponse] = field(default_factory=set)
     queued: dict[str, asyncio.Task[Reader]] = field(default_factory=dict)
     ending: set[asyncio.Task[None]] = field(default_factory=set)
+    checking: asyncio.Lock = field(default_factory=asyncio.Lock)  # held while the gate compares a sentence of /v1/check
 
     def __post_init__(self) -> None:
         self.metrics.watch(self.admission)

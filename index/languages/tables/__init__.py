@@ -2,6 +2,7 @@
 
 import msgspec
 
+from index.languages.tables.check import Check
 from index.languages.tables.columns import Columns
 from index.languages.tables.followups import Followups
 from index.languages.tables.headings import Headings
@@ -24,6 +25,7 @@ from index.languages.tables.words import Grammar
 class Language(msgspec.Struct, frozen=True, kw_only=True):
     """A language: one field per file of its folder, in alphabetical order."""
 
+    check: Check
     columns: Columns
     followups: Followups
     headings: Headings

@@ -6,12 +6,13 @@ from index.languages.tables.kinds import Pattern, Words
 
 
 class Noise(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Patterns of greetings, thanks, abilities, tasks and fillers match folded text."""
+    """Patterns of greetings, thanks, abilities, tasks, instructions and fillers match folded text."""
 
     greetings: Pattern
     thanks: Pattern
     abilities: Pattern  # a whole question about what the program can do
     tasks: Pattern  # what asks for a new text, which needs a model
+    instructions: Pattern  # a sentence that asks its reader to do something
     fillers: Pattern  # words next to a greeting that add nothing
     keys: Words  # beginnings of words typed along a row of keys
     article_headings: Pattern  # the beginning of an article heading in a law or contract

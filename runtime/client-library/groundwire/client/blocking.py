@@ -2,14 +2,25 @@
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
 from groundwire.client.client import LOCAL, Client
 from groundwire.client.events import Known, Unknown
-from groundwire.client.messages import Cancelled, Filter, Hits, Question, Run, SourceList, SourceText
+from groundwire.client.messages import (
+    Cancelled,
+    Checked,
+    Context,
+    Filter,
+    Hits,
+    Question,
+    Run,
+    Sentence,
+    SourceList,
+    SourceText,
+)
 from groundwire.client.stream import Stream
 
 
@@ -61,6 +72,20 @@ class BlockingClient:
     def search(self, query: str, *, k: int = 10, language: str | None = None, filter: Filter | None = None) -> Hits:
         """The passages that a question would be answered from. Raises GroundwireError."""
         return self._wait(self._client.search(query, k=k, language=language, filter=filter))
+
+    def check(
+        self,
+        text: str = "",
+        *,
+        sentences: Sequence[Sentence] = (),
+        contexts: Sequence[Context] | None = None,
+        language: str | None = None,
+        filter: Filter | None = None,
+    ) -> Checked:
+        """Compare each sentence of a text, or each of `sentences`, with the documents or `contexts`. Raises GroundwireError."""
+        return self._wait(
+            self._client.check(text, sentences=sentences, contexts=contexts, language=language, filter=filter)
+        )
 
     def source(self, source_id: str, start: int | None = None, end: int | None = None) -> SourceText:
         """A document's text, or the characters `start..end` of it. Raises GroundwireError."""

@@ -1,4 +1,4 @@
-"""The client: ask, follow, come back, cancel, search.
+"""The client: ask, follow, come back, cancel, search, check.
 
 What can be repeated without harm is repeated while the client is patient: a question carries an idempotency key, and a stream
 that broke is taken up after the last event that arrived. So each event is seen once, in order, whichever side restarts.
@@ -9,7 +9,7 @@ import os
 import random
 import secrets
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import Self
 from urllib.parse import quote, urlencode
@@ -19,7 +19,18 @@ import msgspec
 from yarl import URL
 
 from groundwire.client.errors import GroundwireError, TryLater, Unreachable, error_of
-from groundwire.client.messages import Cancelled, Filter, Hits, Question, Run, SourceList, SourceText
+from groundwire.client.messages import (
+    Cancelled,
+    Checked,
+    Context,
+    Filter,
+    Hits,
+    Question,
+    Run,
+    Sentence,
+    SourceList,
+    SourceText,
+)
 from groundwire.client.stream import Stream
 
 #: Where `groundwire up` listens.
@@ -34,6 +45,14 @@ _LONGEST_PAUSE_S = 5.0
 class _Search(msgspec.Struct, omit_defaults=True, kw_only=True):
     query: str
     k: int = 10
+    language: str | None = None
+    filter: Filter | None = None
+
+
+class _Check(msgspec.Struct, omit_defaults=True, kw_only=True):
+    text: str = ""
+    sentences: tuple[Sentence, ...] = ()
+    contexts: tuple[Context, ...] | None = None
     language: str | None = None
     filter: Filter | None = None
 
@@ -114,6 +133,25 @@ class Client:
         """The passages that a question would be answered from. Raises GroundwireError."""
         body = _Search(query=query, k=k, language=language, filter=filter)
         return await self._json("POST", "/v1/search", Hits, body)
+
+    async def check(
+        self,
+        text: str = "",
+        *,
+        sentences: Sequence[Sentence] = (),
+        contexts: Sequence[Context] | None = None,
+        language: str | None = None,
+        filter: Filter | None = None,
+    ) -> Checked:
+        """Compare each sentence of a text, or each of `sentences`, with the documents or `contexts`. Raises GroundwireError."""
+        body = _Check(
+            text=text,
+            sentences=tuple(sentences),
+            contexts=None if contexts is None else tuple(contexts),
+            language=language,
+            filter=filter,
+        )
+        return await self._json("POST", "/v1/check", Checked, body)
 
     async def source(self, source_id: str, start: int | None = None, end: int | None = None) -> SourceText:
         """A document's text, or the characters `start..end` of it. Raises GroundwireError."""

@@ -298,6 +298,48 @@ class Hits(_Struct, frozen=True, kw_only=True):
     detail: str = ""
 
 
+class Sentence(_Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A sentence to check. `lead`: what it may refer to: the sentence before it, or its heading."""
+
+    text: str
+    lead: str = ""
+
+
+class CheckedSpan(_Struct, frozen=True, kw_only=True):
+    """`text` is the characters `start..end` of the source. `against`: its words that say otherwise than the sentence."""
+
+    source_id: str
+    title: str = ""
+    url: str = ""
+    page: int | None = None
+    start: int = 0
+    end: int = 0
+    text: str = ""
+    against: str = ""
+
+
+class CheckedSentence(_Struct, frozen=True, kw_only=True):
+    """`verdict` is verified, contradicted, unverified, not_covered or no_claim. `text` is the characters `start..end`
+    of the text; of its own, where sentences were sent. `words`: those in dispute.
+    """
+
+    text: str
+    start: int = 0
+    end: int = 0
+    verdict: str = ""
+    why: str = ""
+    words: str = ""
+    spans: tuple[CheckedSpan, ...] = ()
+
+
+class Checked(_Struct, frozen=True, kw_only=True):
+    """The sentences in order, and how many have each verdict."""
+
+    sentences: tuple[CheckedSentence, ...] = ()
+    counts: dict[str, int] = {}
+    snapshot: str = ""
+
+
 class Block(_Struct, frozen=True, kw_only=True):
     """A stretch of a source in one role; `level` is a heading's, or a list item's depth."""
 

@@ -1,0 +1,122 @@
+"""Cut a text into its sentences, and tell those that state something from headings, questions, greetings and instructions."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+from actors.facts.stems import stems
+from index.languages import union
+from index.languages.folding import fold, normal
+from index.model import Document
+from index.text.citations import strip_markers
+from index.text.units import Unit, units
+
+#: A sentence with fewer content words states something only with a number.
+FEW_WORDS: Final = 2
+#: A sentence with fewer content words is about what its lead names.
+SHORT_WORDS: Final = 4
+#: The most characters of a sentence that are compared, and of one that are searched for.
+LONGEST, LONGEST_QUERY = 4000, 1000
+_GREETING = re.compile(
+    rf"\W*(?:(?:{union(lambda language: language.noise.greetings).pattern}|"
+    rf"{union(lambda language: language.noise.fillers).pattern})[\W_]*)+\Z"
+)
+_TO_READER: Final = union(lambda language: language.noise.instructions, re.NOFLAG)
+_NO_STATEMENT = re.compile(r"[?？؟:：][\s\"'”’»)]*\Z")
+#: So many letters in a row are found where the whole sentence is not.
+_SURE_LETTERS: Final = 16
+_END = re.compile(r"[.!?…。！？؟\"'”’»)\]%]*")
+_MARK = re.compile(r"\A\s*(?:[-*+•–]|\d{1,3}[.)])\s+")
+
+
+class Claim(msgspec.Struct, frozen=True, kw_only=True):
+    """A sentence `start..end` of the text, without citation marks. `states`: it claims something.
+
+    `lead`: what it may refer to, which is the sentence before it, what introduces its list, or its heading. `page` counts from 1.
+    """
+
+    text: str
+    start: int
+    end: int
+    states: bool
+    lead: str = ""
+    page: int | None = None
+
+    @property
+    def query(self) -> str:
+        """What to search for: the sentence, and what a short one is about."""
+        short = self.lead and len(stems(normal(self.text))) < SHORT_WORDS
+        return (f"{self.lead}\n{self.text}" if short else self.text)[:LONGEST_QUERY]
+
+
+def claims_of(document: Document) -> tuple[Claim, ...]:
+    """Every sentence of the document, in order."""
+    return tuple(_claims(document, units(document.text, document.blocks)))
+
+
+def claim_of(sentence: str, lead: str = "") -> Claim:
+    """A sentence by itself."""
+    text = strip_markers(sentence).strip()
+    return Claim(text=text, start=0, end=len(sentence), states=states(text), lead=lead)
+
+
+def states(sentence: str, kind: str = "prose") -> bool:
+    """Whether the sentence, a unit of this kind, claims something that documents could support."""
+    if kind in ("heading", "table_header", "code"):
+        return False
+    plain = _MARK.sub("", sentence)
+    if _NO_STATEMENT.search(plain):
+        return False
+    folded = fold(plain)
+    if _GREETING.match(folded) or (kind != "table_row" and _TO_READER.search(folded)):
+        return False
+    return len(stems(normal(plain))) >= FEW_WORDS or (any(map(str.isdigit, plain)) and len(plain.split()) > 1)
+
+
+def _claims(document: Document, cut: Sequence[Unit]) -> Iterator[Claim]:
+    heading = before = ""
+    ended = 0
+    for unit in cut:
+        written = document.text[unit.start : unit.end]
+        text = strip_markers(written).strip()
+        if unit.kind == "heading":
+            heading, before = text, ""
+        lead = document.text[slice(*unit.intro)] if unit.intro else ""
+        if not lead and "\n\n" not in document.text[ended : unit.start]:
+            lead = before
+        yield Claim(
+            text=text,
+            start=unit.start,
+            end=unit.end,
+            states=states(text, unit.kind),
+            lead="" if unit.kind == "heading" else strip_markers(lead or heading),
+            page=next((number for at, number in reversed(document.pages) if at <= unit.start), None),
+        )
+        before, ended = ("" if unit.kind == "heading" else text), unit.end
+
+
+def placed(claims: Sequence[Claim], written: str) -> list[tuple[int, int]]:
+    """Where each claim is in the file that the text was read from, as offsets; readers leave markup out.
+
+    Letters and digits are compared, in order; a claim that is not found has the place of the one before it.
+    """
+    kept = [at for at, char in enumerate(written) if char.isalnum()]
+    letters = "".join(written[at] for at in kept)
+    places: list[tuple[int, int]] = []
+    cursor = 0
+    for claim in claims:
+        wanted = "".join(filter(str.isalnum, claim.text))
+        at = letters.find(wanted, cursor) if wanted else -1
+        length = len(wanted)
+        if at < 0:  # a link's address or a column's name is within it
+            length = min(length, _SURE_LETTERS)
+            at = letters.find(wanted[:length], cursor) if length == _SURE_LETTERS else -1
+        if at < 0:
+            places.append(places[-1] if places else (0, 0))
+            continue
+        cursor = at + length
+        tail = _END.match(written, kept[cursor - 1] + 1)
+        places.append((kept[at], tail.end() if tail else kept[cursor - 1] + 1))
+    return places

@@ -1,0 +1,119 @@
+"""What documents say about a claim: the sentences, items and rows of passages that share most of its words, rare ones first."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import log
+
+import msgspec
+
+from actors.checking.claims import Claim
+from actors.evidence.section import introductions
+from actors.facts.stems import stems
+from bus.wire.messages import Passage
+from index.languages.folding import normal
+from index.text.sentences import split
+from index.text.units import units
+from prompts.contracts import Evidence
+
+type Stems = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """`text` is `start..end` of the passage's text. `intro` introduces it and is not in it. `own`: its content words.
+
+    `around`: those of the title, the headings above and the introduction, and of the sentence before it or the rest of its item.
+    """
+
+    passage: Passage
+    start: int
+    end: int
+    text: str
+    intro: str
+    own: Stems
+    around: Stems
+
+    def evidence(self, n: int) -> Evidence:
+        at = self.passage
+        return Evidence(n=n, source_id=at.source_id, title=at.title, text=self.text, intro=self.intro)
+
+
+def words_of(text: str) -> Stems:
+    return frozenset(stem.stem for stem in stems(normal(text)))
+
+
+def spans_of(passage: Passage) -> tuple[Candidate, ...]:
+    """The spans of one passage in order; headings and table headers are none."""
+    # Without what differs from search to search, so that a passage is read once.
+    return _spans(msgspec.structs.replace(passage, score=0.0, coverage=None, cosine=None, rerank_score=None))
+
+
+@lru_cache(maxsize=512)
+def _spans(passage: Passage) -> tuple[Candidate, ...]:
+    told = introductions(passage)
+    title = words_of(passage.title)
+    path = [(level, words_of(heading)) for level, heading in enumerate(passage.headings, 1)]
+    levels = {block.start - passage.char_start: block.level for block in passage.blocks if block.kind == "heading"}
+    before: Stems = frozenset()
+    found: list[Candidate] = []
+    for unit in units(passage.text, passage.blocks, passage.char_start):
+        written = passage.text[unit.start : unit.end]
+        if unit.kind == "heading":
+            level = max(levels.get(unit.start, 1), 1)
+            path = [above for above in path if above[0] < level] + [(level, words_of(written))]
+            before = frozenset()
+            continue
+        if not unit.answers:
+            continue
+        stretch = (unit.intro[0] + passage.char_start, unit.intro[1] + passage.char_start) if unit.intro else None
+        intro = told.get(stretch, "") if stretch else ""
+        above = title.union(words_of(intro), *(words for _, words in path))
+        whole = words_of(written)
+        sentences = split(written) if unit.kind in ("list_item", "definition") else []
+        for start, end in sentences or [(0, len(written))]:
+            text = written[start:end]
+            around = above | (whole if sentences else before)
+            found.append(Candidate(passage, unit.start + start, unit.start + end, text, intro, words_of(text), around))
+        before = whole
+    return tuple(found)
+
+
+class Found:
+    """The spans of some passages, to be ranked for claims.
+
+    `coverage`: the largest share of the claim that a passage has, where the passages were searched for that claim.
+    """
+
+    def __init__(self, passages: Sequence[Passage]) -> None:
+        self.coverage = max((one.coverage for one in passages if one.coverage is not None), default=None)
+        self.spans = [span for passage in passages for span in spans_of(passage)]
+        self._holders: defaultdict[str, list[int]] = defaultdict(list)
+        for at, span in enumerate(self.spans):
+            for stem in span.own:
+                self._holders[stem].append(at)
+
+    def weight(self, stem: str) -> float:
+        """How rare a word is in these spans; that of a word in none of them is the largest."""
+        return log(1 + len(self.spans) / (1 + len(self._holders.get(stem, ())))) + 0.1
+
+    def nearest(self, claim: Claim, most: int) -> list[Candidate]:
+        """The spans that share words with the claim, best first. What stands around a span counts half."""
+        wanted = words_of(claim.text)
+        lead = words_of(claim.lead) - wanted
+        scores: Counter[int] = Counter()
+        for words, share in ((wanted, 1.0), (lead, 0.2)):
+            for stem in words:
+                for at in self._holders.get(stem, ()):
+                    scores[at] += self.weight(stem) * share  # type: ignore[assignment]  # a Counter of floats
+        for at in list(scores):
+            around = self.spans[at].around - self.spans[at].own
+            scores[at] += sum(self.weight(stem) for stem in wanted & around) / 2  # type: ignore[assignment]
+        ranked = sorted(scores, key=lambda at: (-scores[at], len(self.spans[at].own), at))
+        return distinct([self.spans[at] for at in ranked[: 3 * most]])[:most]
+
+
+def distinct(spans: Sequence[Candidate]) -> list[Candidate]:
+    """The spans without those that repeat another word for word: passages overlap, and documents copy one another."""
+    return list({" ".join(span.text.split()): span for span in reversed(spans)}.values())[::-1]
