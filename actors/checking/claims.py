@@ -11,6 +11,7 @@ from index.languages import union
 from index.languages.folding import fold, normal
 from index.model import Document
 from index.text.citations import strip_markers
+from index.text.sentences import split
 from index.text.units import Unit, units
 
 #: A sentence with fewer content words states something only with a number.
@@ -26,15 +27,17 @@ _GREETING = re.compile(
 _TO_READER: Final = union(lambda language: language.noise.instructions, re.NOFLAG)
 _NO_STATEMENT = re.compile(r"[?？؟:：][\s\"'”’»)]*\Z")
 #: So many letters in a row are found where the whole sentence is not.
-_SURE_LETTERS: Final = 16
+_SURE_LETTERS: Final = 12
+_LONGEST_ADDRESSES: Final = 600
 _END = re.compile(r"[.!?…。！？؟\"'”’»)\]%]*")
+_ENDED = re.compile(r"[.!…。！｡۔][\s\"'”’»)*_]*\Z")
 _MARK = re.compile(r"\A\s*(?:[-*+•–]|\d{1,3}[.)])\s+")
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """A sentence `start..end` of the text, without citation marks. `states`: it claims something.
 
-    `lead`: what it may refer to, which is the sentence before it, what introduces its list, or its heading. `page` counts from 1.
+    `lead`: what it may refer to, which is the sentence before it, what introduces its list, or its heading.
     """
 
     text: str
@@ -42,7 +45,6 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     end: int
     states: bool
     lead: str = ""
-    page: int | None = None
 
     @property
     def query(self) -> str:
@@ -72,7 +74,19 @@ def states(sentence: str, kind: str = "prose") -> bool:
     folded = fold(plain)
     if _GREETING.match(folded) or (kind != "table_row" and _TO_READER.search(folded)):
         return False
-    return len(stems(normal(plain))) >= FEW_WORDS or (any(map(str.isdigit, plain)) and len(plain.split()) > 1)
+    words, counts = len(stems(normal(plain))), any(map(str.isdigit, plain))
+    if kind != "table_row" and not counts and words < SHORT_WORDS and not _ENDED.search(plain):
+        return False  # a label, as items and links are
+    return words >= FEW_WORDS or (counts and len(plain.split()) > 1)
+
+
+def parts(unit: Unit, written: str) -> list[tuple[int, int]]:
+    """The sentences of a unit, as offsets into it; of code, the sentence that introduces it, or else all of it."""
+    whole = [(0, len(written))]
+    if unit.kind == "code":
+        introduced = len(written[: unit.code - unit.start].rstrip()) if unit.code > unit.start else 0
+        return [(0, introduced)] if introduced else whole
+    return (split(written) if unit.kind in ("list_item", "definition") else []) or whole
 
 
 def _claims(document: Document, cut: Sequence[Unit]) -> Iterator[Claim]:
@@ -80,21 +94,22 @@ def _claims(document: Document, cut: Sequence[Unit]) -> Iterator[Claim]:
     ended = 0
     for unit in cut:
         written = document.text[unit.start : unit.end]
-        text = strip_markers(written).strip()
-        if unit.kind == "heading":
-            heading, before = text, ""
         lead = document.text[slice(*unit.intro)] if unit.intro else ""
         if not lead and "\n\n" not in document.text[ended : unit.start]:
             lead = before
-        yield Claim(
-            text=text,
-            start=unit.start,
-            end=unit.end,
-            states=states(text, unit.kind),
-            lead="" if unit.kind == "heading" else strip_markers(lead or heading),
-            page=next((number for at, number in reversed(document.pages) if at <= unit.start), None),
-        )
-        before, ended = ("" if unit.kind == "heading" else text), unit.end
+        for start, end in parts(unit, written):
+            text = strip_markers(written[start:end]).strip()
+            yield Claim(
+                text=text,
+                start=unit.start + start,
+                end=unit.start + end,
+                states=states(text, "prose" if unit.kind == "code" and end < len(written) else unit.kind),
+                lead="" if unit.kind == "heading" else strip_markers(lead or heading),
+            )
+            lead = before = text
+        ended = unit.end
+        if unit.kind == "heading":
+            heading, before = text, ""
 
 
 def placed(claims: Sequence[Claim], written: str) -> list[tuple[int, int]]:
@@ -107,16 +122,23 @@ def placed(claims: Sequence[Claim], written: str) -> list[tuple[int, int]]:
     places: list[tuple[int, int]] = []
     cursor = 0
     for claim in claims:
-        wanted = "".join(filter(str.isalnum, claim.text))
-        at = letters.find(wanted, cursor) if wanted else -1
-        length = len(wanted)
-        if at < 0:  # a link's address or a column's name is within it
-            length = min(length, _SURE_LETTERS)
-            at = letters.find(wanted[:length], cursor) if length == _SURE_LETTERS else -1
-        if at < 0:
+        found = _stretch("".join(filter(str.isalnum, claim.text)), letters, cursor)
+        if found is None:
             places.append(places[-1] if places else (0, 0))
             continue
-        cursor = at + length
+        first, cursor = found
         tail = _END.match(written, kept[cursor - 1] + 1)
-        places.append((kept[at], tail.end() if tail else kept[cursor - 1] + 1))
+        places.append((kept[first], tail.end() if tail else kept[cursor - 1] + 1))
     return places
+
+
+def _stretch(wanted: str, letters: str, cursor: int) -> tuple[int, int] | None:
+    """Where these letters are from here on; where a link's address is among them, from their first to their last few."""
+    at = letters.find(wanted, cursor) if wanted else -1
+    if at >= 0 or len(wanted) < _SURE_LETTERS:
+        return (at, at + len(wanted)) if at >= 0 else None
+    at = letters.find(wanted[:_SURE_LETTERS], cursor)
+    if at < 0:
+        return None
+    end = letters.find(wanted[-_SURE_LETTERS:], at, at + len(wanted) + _LONGEST_ADDRESSES)
+    return at, (end if end >= 0 else at) + _SURE_LETTERS

@@ -8,12 +8,12 @@ from math import log
 
 import msgspec
 
-from actors.checking.claims import Claim
+from actors.checking.claims import Claim, parts
+from actors.checking.report import CheckedSpan
 from actors.evidence.section import introductions
 from actors.facts.stems import stems
 from bus.wire.messages import Passage
 from index.languages.folding import normal
-from index.text.sentences import split
 from index.text.units import units
 from prompts.contracts import Evidence
 
@@ -32,12 +32,26 @@ class Candidate:
     end: int
     text: str
     intro: str
+    kind: str
     own: Stems
     around: Stems
 
     def evidence(self, n: int) -> Evidence:
         at = self.passage
         return Evidence(n=n, source_id=at.source_id, title=at.title, text=self.text, intro=self.intro)
+
+    def shown(self, against: str) -> CheckedSpan:
+        at = self.passage
+        return CheckedSpan(
+            source_id=at.source_id,
+            title=at.title or at.source_id,
+            url=at.url,
+            page=at.page,
+            start=at.char_start + self.start,
+            end=at.char_start + self.end,
+            text=self.text,
+            against=against,
+        )
 
 
 def words_of(text: str) -> Stems:
@@ -71,13 +85,31 @@ def _spans(passage: Passage) -> tuple[Candidate, ...]:
         intro = told.get(stretch, "") if stretch else ""
         above = title.union(words_of(intro), *(words for _, words in path))
         whole = words_of(written)
-        sentences = split(written) if unit.kind in ("list_item", "definition") else []
-        for start, end in sentences or [(0, len(written))]:
+        for start, end in parts(unit, written):
             text = written[start:end]
-            around = above | (whole if sentences else before)
-            found.append(Candidate(passage, unit.start + start, unit.start + end, text, intro, words_of(text), around))
+            around = above | (before if end - start == len(written) else whole)
+            at, kind = unit.start + start, "prose" if unit.kind == "code" and end < len(written) else unit.kind
+            found.append(Candidate(passage, at, unit.start + end, text, intro, kind, words_of(text), around))
         before = whole
     return tuple(found)
+
+
+def density(wanted: Stems, text: str) -> float:
+    """How close together the wanted words of `text` are: their share of the words in the shortest stretch that has them all."""
+    words = [stem.stem for stem in stems(normal(text))]
+    places = [at for at, word in enumerate(words) if word in wanted]
+    missing, seen = len({words[at] for at in places}), Counter[str]()
+    shortest, first = len(words) + 1, 0
+    for at in places:
+        seen[words[at]] += 1
+        while len(seen) == missing:
+            left = places[first]
+            shortest = min(shortest, at - left + 1)
+            seen[words[left]] -= 1
+            if not seen[words[left]]:
+                del seen[words[left]]
+            first += 1
+    return missing / shortest if places else 0.0
 
 
 class Found:
@@ -111,9 +143,7 @@ class Found:
             around = self.spans[at].around - self.spans[at].own
             scores[at] += sum(self.weight(stem) for stem in wanted & around) / 2  # type: ignore[assignment]
         ranked = sorted(scores, key=lambda at: (-scores[at], len(self.spans[at].own), at))
-        return distinct([self.spans[at] for at in ranked[: 3 * most]])[:most]
-
-
-def distinct(spans: Sequence[Candidate]) -> list[Candidate]:
-    """The spans without those that repeat another word for word: passages overlap, and documents copy one another."""
-    return list({" ".join(span.text.split()): span for span in reversed(spans)}.values())[::-1]
+        # Passages overlap, and documents copy one another: one of each text.
+        return list({self.spans[at].text: self.spans[at] for at in reversed(ranked[: 3 * most])}.values())[
+            : -most - 1 : -1
+        ]

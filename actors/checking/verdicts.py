@@ -7,15 +7,13 @@ every doubt makes a claim `unverified`.
 
 import re
 from collections.abc import Sequence
-from typing import Final, Literal
-
-import msgspec
+from typing import Final
 
 from actors.checking.claims import LONGEST, SHORT_WORDS, Claim
-from actors.checking.spans import Candidate, Found, Stems, words_of
+from actors.checking.report import CheckedSentence, Verdict
+from actors.checking.spans import Candidate, Found, Stems, density, words_of
+from actors.facts.forces import Force, forces
 from actors.facts.numbers.slots import slot_index, slots
-from actors.facts.numbers.text_numbers import read
-from actors.facts.numbers.values import Value
 from actors.gate.check import check_sentence
 from actors.gate.flags import Flag, standing
 from index.languages import FALLBACK, LANGUAGES
@@ -23,18 +21,24 @@ from index.languages.detection import detect
 from index.languages.folding import normal
 from index.languages.negation import is_negated, negations
 
-type Verdict = Literal["verified", "contradicted", "unverified", "not_covered", "no_claim"]
-
 #: A claim is compared with this many spans.
 SPANS: Final = 5
 #: Of this many content words of a verified claim, one may be missing from the span and what stands around it;
-SPARE_WORDS: Final = 6
+SPARE_WORDS: Final = 7
 #: at least this share is in the span itself.
-OWN_SHARE: Final = 0.6
-#: The second of two spans that verify a claim together has at least this many words that the first lacks.
-SECOND_WORDS: Final = 3
-#: A contradicted claim has at least this share of the words that are not in dispute in the span and around it.
+OWN_SHARE: Final = 0.75
+#: The words that a claim shares with the span that verifies or contradicts it are at least this close together there.
+CLOSE_TOGETHER: Final = 0.5
+#: A contradicted claim has at least this share of the words that are not in dispute in the span,
+SAME_OWN_SHARE: Final = 0.7
+#: or this share where one of the two denies what the other states,
+DENIED_OWN_SHARE: Final = 0.9
+#: this share in the span and around it,
 SAME_SHARE: Final = 0.75
+#: and at least so many of them.
+SAME_WORDS: Final = 3
+#: Where it is not about a number, the span has at most this many times the words of the claim.
+LONGER: Final = 2.5
 #: A claim is covered when a passage has at least this share of it, as the index weighs it by rarity,
 COVERED: Final = 0.45
 #: or a span this share of its words, where no index is searched.
@@ -44,13 +48,14 @@ LEAD_SHARE: Final = 0.3
 
 #: Reasons of strong flags that name nothing in the evidence that says otherwise.
 _BEYOND = re.compile(
-    r"is not in the evidence\Z|\Adenies, and the evidence denies nothing|\Aleaves no exception|but (?:adds|leaves out) "
+    r"is not in the evidence\Z|\Adenies, and the evidence denies nothing|\Aleaves no exception|but (?:adds|leaves out) |"
+    r"\Athe evidence names |\Asays it is "
 )
 #: A reason that holds only where one side denies.
 _DENIED = re.compile(r"for a negation\Z|\Anegated, which|the evidence negates")
 #: The evidence's words in a reason of the gate.
 _SAYS = re.compile(
-    r"the evidence says (?P<says>.+?)(?: there)?\Z|“(?P<quoted>.+)”\Z|the evidence names (?P<names>.+), not |"
+    r"the evidence says (?P<says>.+?)(?: there)?\Z|“(?P<quoted>.+)”\Z|"
     r"copies the evidence but says .+ for (?P<was>.+)\Z"
 )
 _NAME = re.compile(
@@ -59,92 +64,80 @@ _NAME = re.compile(
 _QUESTION = re.compile(r"[?？؟][\s\"'”’»)]*\Z")
 
 
-class Opposed(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wrong with a claim: its words, those of the span against them (where the span has some), and why."""
-
-    words: str
-    instead: str
-    why: str
-
-
-class Checked(msgspec.Struct, frozen=True, kw_only=True):
-    """A claim with its verdict. `spans`: what bears it out or opposes it, or else what is nearest; best first."""
-
-    claim: Claim
-    verdict: Verdict
-    why: str = ""
-    spans: tuple[Candidate, ...] = ()
-    opposed: tuple[Opposed, ...] = ()
-
-
-def judged(claim: Claim, found: Found) -> Checked:
-    """The verdict on one claim."""
+def judged(claim: Claim, found: Found) -> CheckedSentence:
+    """The claim with its verdict, at its place in the text that it was read from."""
     if not claim.states:
-        return Checked(claim=claim, verdict="no_claim")
+        return _result(claim, "no_claim")
     if len(claim.text) > LONGEST:
-        return Checked(claim=claim, verdict="unverified", why=f"it is longer than {LONGEST} characters; shorten it")
+        return _result(claim, "unverified", why=f"it is longer than {LONGEST} characters; shorten it")
     near = found.nearest(claim, SPANS)
     wanted = words_of(claim.text)
-    if not near:
-        return Checked(claim=claim, verdict="not_covered", why="the documents have none of its words")
-    if proof := _proof(claim, wanted, near):
-        return Checked(claim=claim, verdict="verified", spans=proof)
-    flags = _strong(claim, near)
+    if proof := next((span for span in near if _proves(claim, wanted, span)), None):
+        return _result(claim, "verified", proof)
+    evidence = [span.evidence(n) for n, span in enumerate(near, 1)]
+    flags = [flag for flag in check_sentence(claim.text, evidence) if flag.strength == "strong"]
     for flag in flags:
         opposing = near[flag.evidence_n[0] - 1] if len(flag.evidence_n) == 1 else near[0]
-        opposed = _opposed(flag, claim, opposing)
-        if opposed and _same_subject(claim, wanted, flag, opposing):
-            return Checked(claim=claim, verdict="contradicted", why=opposed.why, spans=(opposing,), opposed=(opposed,))
-    if _covered(wanted, near, found):
-        return Checked(claim=claim, verdict="unverified", why=_beyond(flags, wanted, near[0]), spans=tuple(near[:1]))
-    return Checked(claim=claim, verdict="not_covered", why="no span is about it")
+        if _opposes(flag, claim, opposing) and _same_subject(claim, wanted, flag, opposing):
+            return _result(claim, "contradicted", opposing, flag.why, flag)
+    if near and _covered(wanted, near, found):
+        return _result(claim, "unverified", near[0], _beyond(flags, wanted, near[0]))
+    return _result(claim, "not_covered", why="no span is about it")
 
 
-def _strong(claim: Claim, spans: Sequence[Candidate]) -> list[Flag]:
-    evidence = [span.evidence(n) for n, span in enumerate(spans, 1)]
-    return [flag for flag in check_sentence(claim.text, evidence) if flag.strength == "strong"]
+def _result(
+    claim: Claim, verdict: Verdict, span: Candidate | None = None, why: str = "", flag: Flag | None = None
+) -> CheckedSentence:
+    words = flag.words if flag else ""
+    spans = () if span is None else (span.shown(_instead(flag) if flag else ""),)
+    return CheckedSentence(
+        text=claim.text, start=claim.start, end=claim.end, verdict=verdict, why=why, words=words, spans=spans
+    )
 
 
-def _stands(claim: Claim, spans: Sequence[Candidate]) -> bool:
-    """Whether the gate would let the claim pass as verified if it cited these spans."""
-    evidence = [span.evidence(n) for n, span in enumerate(spans, 1)]
-    cited = "".join(f" [{item.n}]" for item in evidence)
-    return standing(check_sentence(f"{claim.text}{cited}", evidence)) == "verified"
+def _proves(claim: Claim, wanted: Stems, span: Candidate) -> bool:
+    """Whether the span says what the claim says."""
+    there = span.own | span.around
+    missing = wanted - there
+    return (
+        len(missing) * SPARE_WORDS <= len(wanted)
+        and not missing & _names(claim)
+        and _share(wanted, span.own) >= OWN_SHARE
+        and density(wanted, span.text) >= CLOSE_TOGETHER
+        and _on_lead(claim, wanted, there)
+        and not _QUESTION.search(span.text)
+        and _has_numbers(claim, span)
+        and _binds_alike(claim, span)
+        and _denies_alike(claim, wanted, span)
+        and _stands(claim, span)
+    )
 
 
-def _proof(claim: Claim, wanted: Stems, near: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """The first span, or two spans of one passage, that say what the claim says; none if none do."""
-    pairs = [
-        (near[0], span)
-        for span in near[1:]
-        if span.passage is near[0].passage and len(wanted & span.own - near[0].own) >= SECOND_WORDS
-    ]
-    for spans in (*((span,) for span in near), *pairs):
-        own: Stems = frozenset().union(*(span.own for span in spans))
-        there = own.union(*(span.around for span in spans))
-        missing = wanted - there
-        if (
-            len(missing) * SPARE_WORDS <= len(wanted)
-            and not missing & _names(claim)
-            and _share(wanted, own) >= OWN_SHARE
-            and _on_lead(claim, wanted, there)
-            and _denies_alike(claim, wanted, spans)
-            and not any(_QUESTION.search(span.text) for span in spans)
-            and _has_numbers(claim, spans)
-            and _stands(claim, spans)
-        ):
-            return spans
-    return ()
+def _stands(claim: Claim, span: Candidate) -> bool:
+    """Whether the gate would let the claim pass as verified if it cited the span."""
+    return standing(check_sentence(f"{claim.text} [1]", [span.evidence(1)])) == "verified"
 
 
-def _denies_alike(claim: Claim, wanted: Stems, spans: Sequence[Candidate]) -> bool:
-    """Whether the claim denies only where a span does, and no span denies what the claim states."""
+def _binds_alike(claim: Claim, span: Candidate) -> bool:
+    """Whether the span has each duty, ban, permission and limit of the claim."""
+    there = {force.name for force in _forces(span.text)}
+    return all(force.name in there for force in _forces(claim.text))
+
+
+def _denies_alike(claim: Claim, wanted: Stems, span: Candidate) -> bool:
+    """Whether the claim denies only where the span does, and the span does not deny what the claim states."""
     if is_negated(claim.text):
-        return any(is_negated(span.text) for span in spans)
-    for text in (normal(span.text) for span in spans):
-        if any(words_of(text[one.start : one.end]) & wanted for one in negations(text, _language(text))):
-            return False
-    return True
+        return is_negated(span.text)
+    own, theirs = normal(claim.text), normal(span.text)
+    return not any(
+        words_of(theirs[one.start : one.end]) & wanted and one.cue not in own
+        for one in negations(theirs, _language(theirs))
+    )
+
+
+def _forces(text: str) -> tuple[Force, ...]:
+    text = normal(text)
+    return tuple(forces(text, _language(text)))
 
 
 def _language(text: str) -> str:
@@ -157,19 +150,23 @@ def _names(claim: Claim) -> Stems:
     return words_of(" ".join(_NAME.findall(claim.text)))
 
 
-def _has_numbers(claim: Claim, spans: Sequence[Candidate]) -> bool:
-    """Whether the spans have each number of the claim as it is; a bound of it is another number."""
-    there = [slot_index("\n".join((span.passage.title, span.intro, span.text))) for span in spans]
-    return all(any(True for text in there for _ in text.same(slot.value)) for slot in slots(claim.text))
+def _has_numbers(claim: Claim, span: Candidate) -> bool:
+    """Whether the span has each number of the claim as it is; a bound of it is another number."""
+    there = slot_index("\n".join((span.passage.title, span.intro, span.text)))
+    return all(any(True for _ in there.same(slot.value)) for slot in slots(claim.text))
 
 
 def _same_subject(claim: Claim, wanted: Stems, flag: Flag, span: Candidate) -> bool:
     """Whether the span is about what the claim is about, apart from the words in dispute."""
     there = span.own | span.around
-    undisputed = wanted - words_of(flag.words)
+    denied = _DENIED.search(flag.why) is not None
+    undisputed = wanted if denied else wanted - words_of(flag.words)
     return (
-        _share(undisputed, there) >= SAME_SHARE
-        and _share(undisputed, span.own) >= OWN_SHARE
+        len(undisputed & there) >= SAME_WORDS
+        and _share(undisputed, span.own) >= (DENIED_OWN_SHARE if denied else SAME_OWN_SHARE)
+        and _share(undisputed, there) >= SAME_SHARE
+        and density(undisputed, span.text) >= CLOSE_TOGETHER
+        and (flag.kind == "fabricated_number" or len(span.own) <= LONGER * len(wanted))
         and not (undisputed - there) & _names(claim)
         and _on_lead(claim, wanted, there)
     )
@@ -194,36 +191,25 @@ def _share(wanted: Stems, there: Stems) -> float:
 
 def _beyond(flags: Sequence[Flag], wanted: Stems, span: Candidate) -> str:
     """One line on what the nearest span does not say."""
-    if flags:
-        return flags[0].why
-    missing = sorted(wanted - span.own - span.around)
-    return "the nearest span does not say it" + (f": nothing on {', '.join(missing[:6])}" if missing else "")
+    for flag in flags:
+        if flag.kind != "reversed_term":
+            return flag.why
+    if missing := sorted(wanted - span.own - span.around):
+        return f"the nearest span does not say it: nothing on {', '.join(missing[:6])}"
+    return flags[0].why if flags else "the nearest span does not say it"
 
 
-def _opposed(flag: Flag, claim: Claim, span: Candidate) -> Opposed | None:
-    """What is wrong with the claim by this flag; None where the flag names nothing in the span that says otherwise."""
-    if _BEYOND.search(flag.why):
-        return _other_amount(flag, claim, span)
+def _opposes(flag: Flag, claim: Claim, span: Candidate) -> bool:
+    """Whether the flag names something in the span that says otherwise."""
+    if _BEYOND.search(flag.why) or _instead(flag) == flag.words:
+        return False
     if _DENIED.search(flag.why) and is_negated(claim.text) == is_negated(span.text):
-        return None
+        return False
+    # The cells of a row are no sentence.
+    return flag.kind != "reversed_term" or not (" | " in claim.text or span.kind in ("table_row", "code"))
+
+
+def _instead(flag: Flag) -> str:
+    """The words of the span that a flag's reason quotes."""
     said = _SAYS.search(flag.why)
-    instead = next(filter(None, said.groups()), "") if said else ""
-    return None if instead == flag.words else Opposed(words=flag.words, instead=instead, why=flag.why)
-
-
-def _other_amount(flag: Flag, claim: Claim, span: Candidate) -> Opposed | None:
-    """Another amount of the same unit, the only one in the span, in place of one that no span has."""
-    if flag.kind != "fabricated_number":
-        return None
-    unit = next((value.unit for value in read(flag.words).values), "") or next(
-        (slot.value.unit for slot in slots(claim.text) if flag.words.startswith(_written(claim.text, slot.value))), ""
-    )
-    theirs = [value for value in slot_index(span.text).amounts if value.unit == unit]
-    if not unit or len(theirs) != 1 or any(slot_index(claim.text).same(theirs[0])):
-        return None
-    instead = _written(span.text, theirs[0])
-    return Opposed(words=flag.words, instead=instead, why=f"{flag.words}: the evidence says {instead}")
-
-
-def _written(text: str, value: Value) -> str:
-    return read(text).text[value.start : value.end]
+    return next(filter(None, said.groups()), "") if said else ""

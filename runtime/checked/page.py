@@ -58,9 +58,8 @@ def _text(report: CheckReport, file: CheckedFile, words: Check) -> str:
             continue
         parts.append(escape(file.written[at : sentence.start]))
         said = f'<span class="unseen">{escape(_name(sentence.verdict, words))}: </span>'
-        parts.append(
-            f'<a class="{sentence.verdict}" id="s{number}" href="#c{number}">{said}{_marked(sentence.text, sentence.words)}</a>'
-        )
+        shown = said + _marked(file.written[sentence.start : sentence.end], sentence.words)
+        parts.append(f'<a class="{sentence.verdict}" id="s{number}" href="#c{number}">{shown}</a>')
         at = sentence.end
     return "".join([*parts, escape(file.written[at:])])
 
@@ -79,7 +78,8 @@ def _span(span: CheckedSpan, words: Check) -> str:
     title = escape(span.title)
     if span.url.startswith(("https://", "http://")):
         title = f'<a href="{escape(span.url)}" rel="noreferrer">{title}</a>'
-    return f'<blockquote dir="auto">{_marked(span.text, span.against)}</blockquote><p class="source" dir="auto">{title}{page}</p>'
+    quoted = f'<blockquote dir="auto">{_marked(span.text, span.against)}</blockquote>'
+    return f'{quoted}<p class="source" dir="auto">{title}{page}</p>'
 
 
 def _marked(text: str, words: str) -> str:

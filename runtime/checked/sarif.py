@@ -30,17 +30,15 @@ def sarif_of(report: CheckReport, file: CheckedFile) -> Log:
         for name, (level, meaning) in RULES.items()
     ]
     driver = {"name": "Groundwire", "version": importlib.metadata.version("groundwire"), "rules": rules}
-    results = [
-        _result(sentence, file, number) for number, sentence in enumerate(report.sentences) if sentence.verdict in RULES
-    ]
+    results = [_result(sentence, file) for sentence in report.sentences if sentence.verdict in RULES]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _result(sentence: CheckedSentence, file: CheckedFile, number: int) -> Log:
+def _result(sentence: CheckedSentence, file: CheckedFile) -> Log:
     meaning = RULES[sentence.verdict][1]
     said = f" The document {sentence.spans[0].title} says: “{_short(sentence.spans[0].text)}”" if sentence.spans else ""
-    page = file.claims[number].page
+    page = file.page_of(sentence.start)
     return {
         "ruleId": sentence.verdict,
         "level": RULES[sentence.verdict][0],
@@ -52,7 +50,7 @@ def _result(sentence: CheckedSentence, file: CheckedFile, number: int) -> Log:
 
 def _place(sentence: CheckedSentence, file: CheckedFile) -> Log:
     artifact = {"uri": quote(Path(file.name).as_posix())}
-    if not file.lines:
+    if not file.is_text:
         return {"artifactLocation": artifact}
     line, column = file.line_of(sentence.start)
     end_line, end_column = file.line_of(sentence.end)

@@ -29,19 +29,17 @@ from runtime.terminal import Bold, one_line, say, say_json
 if TYPE_CHECKING:
     from actors.checking.claims import Claim
     from actors.checking.report import CheckedSentence, CheckReport
+    from actors.checking.spans import Found
     from index.build_job import Tell
+    from index.embedders.embedder import Embedder
     from index.filters import Filter
-    from index.groups import Groups
     from runtime.checked.file import CheckedFile
 
 #: What `--fail-on` names, from the worst; each includes those before it.
 _FINDINGS = ("contradicted", "unverified", "not_covered")
-#: How many sentences a server gets at a time, and how many passages are read for a sentence.
-_BATCH, _PASSAGES = 50, 8
+#: How many passages are read for a sentence.
+_PASSAGES = 8
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
-
-#: What compares claims; it returns a result for each, and the name of the snapshot.
-type Compare = Callable[[Sequence["Claim"], "Tell"], tuple[list["CheckedSentence"], str]]
 
 
 @click.command("check")
@@ -98,13 +96,13 @@ def check_command(
     checked = _read(file)
     with one_line_errors(), bars() as tell:
         if context:
-            compare = _with_files(context)
+            report = _with_files(checked, context, tell)
         elif url is not None:
-            compare = _with_server(url, language, only)
+            report = _with_server(checked, url, language, only)
         else:
             assert index is not None, "either an index, a server or documents are compared with"
-            compare = _with_index(index, name, (embed_url, embed_model), language, only, groups)
-        report = _report(checked, compare, tell)
+            with embedder(embed_url, embed_model) as vectors:
+                report = _with_index(checked, index, name, vectors, tell, language=language, filter=only, groups=groups)
     _write(report, checked, sarif, html)
     if as_json:
         say_json(report)
@@ -125,44 +123,29 @@ def _read(file: Path) -> "CheckedFile":
         raise click.UsageError(f"{name} cannot be read: {problem}") from None
 
 
-def _report(file: "CheckedFile", compare: Compare, tell: "Tell") -> "CheckReport":
-    """Compare what the file states; the rest is no claim."""
-    from actors.checking.report import CheckedSentence, report_of
-
-    stating = [at for at, claim in enumerate(file.claims) if claim.states]
-    results, snapshot = compare([file.claims[at] for at in stating], tell)
-    by_place = dict(zip(stating, results, strict=True))
-    none = CheckedSentence(text="", start=0, end=0, verdict="no_claim")
-    return report_of(
-        (
-            msgspec.structs.replace(by_place.get(at, none), text=file.written[start:end], start=start, end=end)
-            for at, (start, end) in enumerate(file.places)
-        ),
-        snapshot,
-    )
-
-
-def _with_files(paths: Sequence[Path]) -> Compare:
-    """Compares with the files. Raises click.UsageError."""
+def _with_files(file: "CheckedFile", paths: Sequence[Path], tell: "Tell") -> "CheckReport":
+    """Raises click.UsageError."""
+    from actors.checking.report import report_of
     from actors.checking.spans import Found
-    from runtime.checked.given import passages_of
+    from runtime.checked.file import passages_of
 
     try:
         found = Found([passage for path in paths for passage in passages_of(path)])
     except Unreadable as problem:
         raise click.UsageError(f"a --context cannot be read: {problem}") from None
-    return lambda claims, tell: (list(_judged(claims, lambda _: found, tell)), "")
+    return report_of(_judged(file, lambda _: found, tell))
 
 
 def _with_index(
+    file: "CheckedFile",
     index: Place,
     snapshot: str | None,
-    embed: tuple[str | None, str],
-    language: str | None,
-    only: "Filter | None",
-    groups: "Groups",
-) -> Compare:
-    """Compares with what an index of this machine finds. The slow imports happen here, during Java's start."""
+    vectors: "Embedder | None",
+    tell: "Tell",
+    **options: Any,
+) -> "CheckReport":
+    """The slow imports happen here, during Java's start. Raises IndexProblem."""
+    from actors.checking.report import report_of
     from actors.checking.spans import Found
     from index.search import class_archive
     from index.search.searcher import Searcher
@@ -170,62 +153,45 @@ def _with_index(
     from runtime.index_of import index_of
     from runtime.processes.hits import passage_of
 
-    def compare(claims: Sequence["Claim"], tell: "Tell") -> tuple[list["CheckedSentence"], str]:
-        with embedder(*embed) as vectors:
-            settings = read_settings(index=index).index
-            reranker = reranking(settings, lambda line: say(line, err=True))
-            searcher = Searcher.open(index_of(settings), snapshot, embedder=vectors, reranker=reranker)
+    settings = read_settings(index=index).index
+    reranker = reranking(settings, lambda line: say(line, err=True))
+    searcher = Searcher.open(index_of(settings), snapshot, embedder=vectors, reranker=reranker)
 
-            def find(claim: "Claim") -> Found:
-                hits = searcher.search(
-                    claim.query, language=language, k=_PASSAGES, filter=only, groups=groups, as_list=True
-                )
-                return Found([passage_of(hit) for hit in hits])
+    def find(claim: "Claim") -> Found:
+        hits = searcher.search(claim.query, k=_PASSAGES, as_list=True, **options) if claim.states else []
+        return Found([passage_of(hit) for hit in hits])
 
-            try:
-                return list(_judged(claims, find, tell)), searcher.snapshot
-            finally:
-                searcher.close()
-                if isinstance(index, Path):
-                    class_archive.make_behind(index)
-
-    return compare
+    try:
+        return report_of(_judged(file, find, tell), searcher.snapshot)
+    finally:
+        searcher.close()
+        if isinstance(index, Path):
+            class_archive.make_behind(index)
 
 
-def _judged(claims: Sequence["Claim"], find: "Callable[[Claim], Any]", tell: "Tell") -> Iterator["CheckedSentence"]:
-    from actors.checking.report import sentence_of
+def _judged(file: "CheckedFile", find: "Callable[[Claim], Found]", tell: "Tell") -> Iterator["CheckedSentence"]:
     from actors.checking.verdicts import judged
 
-    for done, claim in enumerate(claims, 1):
-        yield sentence_of(judged(claim, find(claim)), (claim.start, claim.end), "")
-        tell("check", done, len(claims))
+    def results() -> Iterator["CheckedSentence"]:
+        for done, claim in enumerate(file.claims, 1):
+            yield judged(claim, find(claim))
+            tell("check", done, len(file.claims))
+
+    return file.placed(results())
 
 
-def _with_server(url: str, language: str | None, only: "Filter | None") -> Compare:
-    """Compares with what a server finds."""
+def _with_server(file: "CheckedFile", url: str, language: str | None, only: "Filter | None") -> "CheckReport":
     from groundwire import client
 
     from actors.checking.report import CheckReport
 
     asked = None if only is None else msgspec.convert(msgspec.to_builtins(only), client.Filter)
-
-    def compare(claims: Sequence["Claim"], tell: "Tell") -> tuple[list["CheckedSentence"], str]:
-        results: list[CheckedSentence] = []
-        snapshot = ""
-        try:
-            with client.BlockingClient(url, patience_s=PATIENCE_S) as server:
-                for at in range(0, len(claims), _BATCH):
-                    sentences = [client.Sentence(text=one.text, lead=one.lead) for one in claims[at : at + _BATCH]]
-                    reply = server.check(sentences=sentences, language=language, filter=asked)
-                    report = msgspec.convert(msgspec.to_builtins(reply), CheckReport)
-                    results += report.sentences
-                    snapshot = report.snapshot
-                    tell("check", len(results), len(claims))
-        except client.GroundwireError as error:
-            raise click.ClickException(one_line(str(error))) from None
-        return results, snapshot
-
-    return compare
+    try:
+        with client.BlockingClient(url, patience_s=PATIENCE_S) as server:
+            reply = server.check(file.written, language=language, filter=asked)
+    except client.GroundwireError as error:
+        raise click.ClickException(one_line(str(error))) from None
+    return msgspec.convert(msgspec.to_builtins(reply), CheckReport)
 
 
 def _write(report: "CheckReport", file: "CheckedFile", sarif: Path | None, html: Path | None) -> None:
@@ -241,15 +207,14 @@ def _write(report: "CheckReport", file: "CheckedFile", sarif: Path | None, html:
 
 def _print(report: "CheckReport", file: "CheckedFile") -> None:
     """The sentences that are not verified, with the words in dispute in bold, and how many there are of each kind."""
-    for number, sentence in enumerate(report.sentences):
+    for sentence in report.sentences:
         if sentence.verdict in ("verified", "no_claim"):
             continue
-        page = file.claims[number].page
-        place = f":{file.line_of(sentence.start)[0]}" if file.lines else f", page {page}" if page else ""
+        page = file.page_of(sentence.start)
+        place = f":{file.line_of(sentence.start)[0]}" if file.is_text else f", page {page}" if page else ""
         say(Bold(sentence.verdict.replace("_", " ")), f"  {one_line(file.name)}{place}")
         say("  ", *_bold(one_line(sentence.text), sentence.words))
-        if sentence.why:
-            say(f"    {one_line(sentence.why)}")
+        say(f"    {one_line(sentence.why)}")
         for span in sentence.spans:
             at = f", page {span.page}" if span.page is not None else ""
             say("    > ", *_bold(one_line(span.text)[:400], span.against))

@@ -11,12 +11,10 @@ from index.filters import Filter
 from prompts.vocabulary import Language
 from runtime.edge.check import CheckAsked, checked
 from runtime.mcp.peer import Context
-from runtime.mcp.sources import opened, source_uri
 from runtime.mcp.tools import Declared, result_of
-from runtime.source_links import source_path
 from runtime.terminal import fit, one_line
 
-#: The most characters of a text; a result holds each sentence, and a client's model reads it.
+#: The most characters of a text; a client's model reads the result, which has each sentence.
 LONGEST = 50_000
 
 
@@ -31,36 +29,17 @@ async def check(context: Context, arguments: CheckArguments) -> CallToolResult:
     peer = context.lifespan_context
     asked = CheckAsked(text=arguments.text, language=arguments.language, filter=arguments.filter)
     report = await checked(await peer.edge(), peer.caller.groups, asked)
-    result = msgspec.structs.replace(
-        report, sentences=tuple(_linked(sentence, peer.base) for sentence in report.sentences)
-    )
-    told = ", ".join(f"{count} {verdict}" for verdict, count in result.counts.items())
-    wrong = [_told(sentence) for sentence in result.sentences if sentence.verdict not in ("verified", "no_claim")]
-    return result_of("\n\n".join([told, *wrong]), result)
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in report.counts.items())
+    wrong = [_shown(each) for each in report.sentences if each.verdict not in ("verified", "no_claim")]
+    return result_of("\n\n".join([counts, *wrong]), report)
 
 
-def _linked(sentence: CheckedSentence, base: str) -> CheckedSentence:
-    """The sentence with addresses that the client can open."""
-    spans = tuple(
-        msgspec.structs.replace(
-            span,
-            url=opened(
-                span.url or source_path(span.source_id, span.start, span.end),
-                base,
-                source_uri(span.source_id, span.start, span.end),
-            ),
-        )
-        for span in sentence.spans
-    )
-    return msgspec.structs.replace(sentence, spans=spans)
-
-
-def _told(sentence: CheckedSentence) -> str:
-    """A sentence with its verdict, and what the documents say as a quotation, so that their words are not taken for ours."""
-    lines = [f"{sentence.verdict}: {one_line(sentence.text)}", f"  ({one_line(sentence.why)})"]
+def _shown(sentence: CheckedSentence) -> str:
+    """A sentence with its verdict; the documents' words as a quotation, so that they are not taken for ours."""
+    lines = [f"{sentence.verdict}: {one_line(sentence.text)} ({one_line(sentence.why)})"]
     for span in sentence.spans:
-        lines.append(f"  {one_line(span.source_id)}, characters {span.start}-{span.end}:")
-        lines += [f"  > {line}".rstrip() for line in fit(span.text).strip("\n").split("\n")]
+        lines += [f"> {line}".rstrip() for line in fit(span.text).strip("\n").split("\n")]
+        lines.append(f"({one_line(span.source_id)}, characters {span.start}-{span.end})")
     return "\n".join(lines)
 
 

@@ -17,7 +17,6 @@ from groundwire.client.messages import (
     Hits,
     Question,
     Run,
-    Sentence,
     SourceList,
     SourceText,
 )
@@ -77,7 +76,7 @@ class BlockingClient:
         self,
         text: str = "",
         *,
-        sentences: Sequence[Sentence] = (),
+        sentences: Sequence[str] = (),
         contexts: Sequence[Context] | None = None,
         language: str | None = None,
         filter: Filter | None = None,

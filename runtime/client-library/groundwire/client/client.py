@@ -27,7 +27,6 @@ from groundwire.client.messages import (
     Hits,
     Question,
     Run,
-    Sentence,
     SourceList,
     SourceText,
 )
@@ -51,7 +50,7 @@ class _Search(msgspec.Struct, omit_defaults=True, kw_only=True):
 
 class _Check(msgspec.Struct, omit_defaults=True, kw_only=True):
     text: str = ""
-    sentences: tuple[Sentence, ...] = ()
+    sentences: tuple[str, ...] = ()
     contexts: tuple[Context, ...] | None = None
     language: str | None = None
     filter: Filter | None = None
@@ -138,7 +137,7 @@ class Client:
         self,
         text: str = "",
         *,
-        sentences: Sequence[Sentence] = (),
+        sentences: Sequence[str] = (),
         contexts: Sequence[Context] | None = None,
         language: str | None = None,
         filter: Filter | None = None,

@@ -298,13 +298,6 @@ class Hits(_Struct, frozen=True, kw_only=True):
     detail: str = ""
 
 
-class Sentence(_Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A sentence to check. `lead`: what it may refer to: the sentence before it, or its heading."""
-
-    text: str
-    lead: str = ""
-
-
 class CheckedSpan(_Struct, frozen=True, kw_only=True):
     """`text` is the characters `start..end` of the source. `against`: its words that say otherwise than the sentence."""
 
@@ -319,9 +312,7 @@ class CheckedSpan(_Struct, frozen=True, kw_only=True):
 
 
 class CheckedSentence(_Struct, frozen=True, kw_only=True):
-    """`verdict` is verified, contradicted, unverified, not_covered or no_claim. `text` is the characters `start..end`
-    of the text; of its own, where sentences were sent. `words`: those in dispute.
-    """
+    """`verdict` is verified, contradicted, unverified, not_covered or no_claim. `words`: those in dispute."""
 
     text: str
     start: int = 0
