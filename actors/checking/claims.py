@@ -29,6 +29,9 @@ _NO_STATEMENT = re.compile(r"[?？؟:：][\s\"'”’»)]*\Z")
 #: So many letters in a row are found where the whole sentence is not.
 _SURE_LETTERS: Final = 12
 _LONGEST_ADDRESSES: Final = 600
+_COLUMN = re.compile(r"(?:(?<=\| )|\A)[^|:]{1,60}: ")
+#: Markup with letters that a reader leaves out: addresses of links, and tags.
+_HIDDEN = re.compile(r"(?<=\])(?:\([^()\s]*\)|\[[^\[\]]*\])|</?[a-zA-Z][^<>]*>")
 _END = re.compile(r"[.!?…。！？؟\"'”’»)\]%]*")
 _ENDED = re.compile(r"[.!…。！｡۔][\s\"'”’»)*_]*\Z")
 _MARK = re.compile(r"\A\s*(?:[-*+•–]|\d{1,3}[.)])\s+")
@@ -117,12 +120,14 @@ def placed(claims: Sequence[Claim], written: str) -> list[tuple[int, int]]:
 
     Letters and digits are compared, in order; a claim that is not found has the place of the one before it.
     """
-    kept = [at for at, char in enumerate(written) if char.isalnum()]
+    plain = _HIDDEN.sub(lambda found: " " * len(found[0]), written)
+    kept = [at for at, char in enumerate(plain) if char.isalnum()]
     letters = "".join(written[at] for at in kept)
     places: list[tuple[int, int]] = []
     cursor = 0
     for claim in claims:
-        found = _stretch("".join(filter(str.isalnum, claim.text)), letters, cursor)
+        row = _COLUMN.sub("", claim.text) if " | " in claim.text else claim.text
+        found = _stretch(claim.text, letters, cursor) or _stretch(row, letters, cursor)
         if found is None:
             places.append(places[-1] if places else (0, 0))
             continue
@@ -132,8 +137,9 @@ def placed(claims: Sequence[Claim], written: str) -> list[tuple[int, int]]:
     return places
 
 
-def _stretch(wanted: str, letters: str, cursor: int) -> tuple[int, int] | None:
-    """Where these letters are from here on; where a link's address is among them, from their first to their last few."""
+def _stretch(text: str, letters: str, cursor: int) -> tuple[int, int] | None:
+    """Where the letters of a text are from here on; where markup is among them, from their first to their last few."""
+    wanted = "".join(filter(str.isalnum, text))
     at = letters.find(wanted, cursor) if wanted else -1
     if at >= 0 or len(wanted) < _SURE_LETTERS:
         return (at, at + len(wanted)) if at >= 0 else None

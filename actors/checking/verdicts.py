@@ -88,7 +88,7 @@ def judged(claim: Claim, found: Found) -> CheckedSentence:
 def _result(
     claim: Claim, verdict: Verdict, span: Candidate | None = None, why: str = "", flag: Flag | None = None
 ) -> CheckedSentence:
-    words = flag.words if flag else ""
+    words = flag.words.strip() if flag else ""
     spans = () if span is None else (span.shown(_instead(flag) if flag else ""),)
     return CheckedSentence(
         text=claim.text, start=claim.start, end=claim.end, verdict=verdict, why=why, words=words, spans=spans
@@ -212,4 +212,4 @@ def _opposes(flag: Flag, claim: Claim, span: Candidate) -> bool:
 def _instead(flag: Flag) -> str:
     """The words of the span that a flag's reason quotes."""
     said = _SAYS.search(flag.why)
-    return next(filter(None, said.groups()), "") if said else ""
+    return next(filter(None, said.groups()), "").strip() if said else ""

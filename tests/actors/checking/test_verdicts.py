@@ -1,0 +1,115 @@
+"""The verdict on a claim: what documents verify, contradict, leave open or do not cover."""
+
+import pytest
+
+from actors.checking.claims import Claim, claim_of
+from actors.checking.spans import Found, density, words_of
+from actors.checking.verdicts import judged
+from bus.wire.messages import Passage
+
+POLICY = """Annual leave
+
+You can carry over a maximum of 240 annual leave hours from one leave year to the next. Award leave expires one year after \
+it is issued. Expired award leave cannot be recovered. The trainer earns 30 dollars for each course, and the assistant 12.
+Is the canteen open on Sundays?
+"""
+
+
+def given(*texts: str) -> Found:
+    return Found(
+        [
+            Passage(
+                source_id=f"{number}.md",
+                title="",
+                url="",
+                score=1.0,
+                score_type="given",
+                text=text,
+                char_start=0,
+                char_end=len(text),
+                language="",
+                snapshot="",
+            )
+            for number, text in enumerate(texts, 1)
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("sentence", "verdict"),
+    [
+        ("Award leave expires one year after it is issued.", "verified"),
+        ("Award leave expires one year after it is issued [3].", "verified"),
+        ("Award leave expires two years after it is issued.", "contradicted"),
+        ("Expired award leave can be recovered.", "contradicted"),
+        ("Expired award leave is given to charities.", "unverified"),
+        ("The canteen is open on Sundays.", "unverified"),
+        ("Penguins huddle together during blizzards.", "not_covered"),
+        ("Is award leave ever issued twice?", "no_claim"),
+    ],
+)
+def test_verdicts(sentence: str, verdict: str) -> None:
+    assert judged(claim_of(sentence), given(POLICY)).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("document", "true", "false"),
+    [
+        (
+            "환불은 상품을 받은 날부터 7일 이내에 신청해야 합니다.",
+            "환불은 상품을 받은 날부터 7일 이내에 신청해야 합니다.",
+            "환불은 상품을 받은 날부터 9일 이내에 신청해야 합니다.",
+        ),
+        ("员工每年享有十五天带薪年假。", "员工每年享有十五天带薪年假。", "员工每年享有二十天带薪年假。"),
+        (
+            "Les étudiants rendent leurs livres dans un délai de 14 jours.",
+            "Les étudiants rendent leurs livres dans un délai de 14 jours.",
+            "Les étudiants rendent leurs livres dans un délai de 40 jours.",
+        ),
+        (
+            "La matrícula cuesta 350 euros por semestre.",
+            "La matrícula cuesta 350 euros por semestre.",
+            "La matrícula cuesta 530 euros por semestre.",
+        ),
+        (
+            "يحق للطالب الغياب عن ثلاث محاضرات في الفصل.",
+            "يحق للطالب الغياب عن ثلاث محاضرات في الفصل.",
+            "يحق للطالب الغياب عن سبع محاضرات في الفصل.",
+        ),
+    ],
+)
+def test_verdicts_in_other_languages(document: str, true: str, false: str) -> None:
+    found = given(document)
+    assert judged(claim_of(true), found).verdict == "verified"
+    assert judged(claim_of(false), found).verdict == "contradicted"
+
+
+def test_contradiction_shows_both_sides() -> None:
+    result = judged(claim_of("Award leave expires two years after it is issued."), given("Nothing.", POLICY))
+    assert (result.words, result.spans[0].against) == ("two", "one")
+    span = result.spans[0]
+    assert (span.source_id, POLICY[span.start : span.end]) == ("2.md", "Award leave expires one year after it is issued.")
+
+
+def test_other_subjects_do_not_contradict() -> None:
+    result = judged(claim_of("The cook earns 20 dollars for each evening."), given(POLICY))
+    assert result.verdict in ("unverified", "not_covered")
+
+
+def test_another_document_verifies() -> None:
+    old = POLICY.replace("one year after", "two years after")
+    assert judged(claim_of("Award leave expires two years after it is issued."), given(POLICY, old)).verdict == "verified"
+
+
+def test_short_claims_need_their_subject() -> None:
+    found = given("# Award leave\n\nIt is 80 hours a year.\n")
+    short = "It is 80 hours a year."
+    about = [Claim(text=short, start=0, end=len(short), states=True, lead=lead) for lead in ("Award leave", "Jury duty")]
+    assert [judged(claim, found).verdict for claim in about] == ["verified", "unverified"]
+
+
+def test_density_is_of_the_shortest_stretch() -> None:
+    wanted = words_of("red blue")
+    assert density(wanted, "red green blue red") == 1.0
+    assert density(wanted, "red green green green blue") == 2 / 5
+    assert density(wanted, "green") == 0.0
