@@ -147,3 +147,9 @@ class Found:
         return list({self.spans[at].text: self.spans[at] for at in reversed(ranked[: 3 * most])}.values())[
             : -most - 1 : -1
         ]
+
+
+@lru_cache(maxsize=4)
+def found_in(passages: tuple[Passage, ...]) -> Found:
+    """The spans of these passages; given ones are the same for each claim of a text."""
+    return Found(passages)

@@ -3,30 +3,29 @@
 import asyncio
 import time
 from dataclasses import dataclass, field
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
 from aiohttp import web
 from msgspec import Meta
 
-from actors.checking.claims import Claim, claim_of
 from actors.checking.report import CheckedSentence, CheckReport, report_of
-from actors.checking.spans import Found
-from actors.checking.verdicts import judged
 from actors.evidence.contexts import given
 from bus.journal.access import Groups
 from bus.powers.searching import SearchClient, SearchRequest
 from bus.wire.errors import Invalid
 from bus.wire.messages import Context, Passage
 from index.filters import Filter
-from index.readers import Unreadable
 from prompts.vocabulary import Language
-from runtime.checked.file import CheckedFile, checked_file
 from runtime.edge.door import CALLER
 from runtime.edge.problems import Problem
 from runtime.edge.responses import json_response
 from runtime.edge.routes import Reply, Route
 from runtime.edge.state import EDGE, Edge
+
+if TYPE_CHECKING:  # the gate and the readers are imported, in a thread, with the first check
+    from actors.checking.claims import Claim
+    from runtime.checked.file import CheckedFile
 
 #: The most characters of a text, and sentences of a request.
 LONGEST_TEXT, MOST_SENTENCES = 200_000, 1000
@@ -68,8 +67,8 @@ async def checked(edge: Edge, groups: Groups, body: CheckAsked) -> CheckReport:
         detail = f"the text has {len(file.claims)} sentences; send at most {MOST_SENTENCES} at a time"
         raise Problem(413, "too_large", detail, field="text")
     if body.contexts is not None:
-        found = await asyncio.to_thread(Found, given(body.contexts))
-        return report_of(file.placed([await _judged(edge, claim, found) for claim in file.claims]))
+        passages = given(body.contexts)
+        return report_of(file.placed([await _judged(edge, claim, passages) for claim in file.claims]))
     searches = _Searches(edge, groups, body)
     first = next((at for at, claim in enumerate(file.claims, 1) if claim.states), 0)  # its snapshot is that of all
     results = [await searches.judged(claim) for claim in file.claims[:first]]
@@ -82,8 +81,12 @@ async def checked(edge: Edge, groups: Groups, body: CheckAsked) -> CheckReport:
     return report_of(file.placed(results), searches.snapshot)
 
 
-def _file(body: CheckAsked) -> CheckedFile:
+def _file(body: CheckAsked) -> "CheckedFile":
     """Raises Invalid."""
+    from actors.checking.claims import claim_of
+    from index.readers import Unreadable
+    from runtime.checked.file import CheckedFile, checked_file
+
     if bool(body.text.strip()) == bool(body.sentences):
         raise Invalid("invalid", "text: give either `text` or `sentences`, and not both", "text")
     if body.sentences:
@@ -95,10 +98,17 @@ def _file(body: CheckAsked) -> CheckedFile:
         raise Invalid("invalid", f"text: it cannot be read: {problem}", "text") from None
 
 
-async def _judged(edge: Edge, claim: Claim, found: Found) -> CheckedSentence:
+async def _judged(edge: Edge, claim: "Claim", passages: tuple[Passage, ...]) -> CheckedSentence:
     """The gate works in a thread, on one sentence at a time for all requests, so that streams go on meanwhile."""
     async with edge.checking:
-        return await asyncio.to_thread(judged, claim, found)
+        return await asyncio.to_thread(_compared, claim, passages)
+
+
+def _compared(claim: "Claim", passages: tuple[Passage, ...]) -> CheckedSentence:
+    from actors.checking.spans import found_in
+    from actors.checking.verdicts import judged
+
+    return judged(claim, found_in(passages))
 
 
 @dataclass
@@ -111,11 +121,11 @@ class _Searches:
     snapshot: str = ""
     free: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_SEARCHES))
 
-    async def judged(self, claim: Claim) -> CheckedSentence:
+    async def judged(self, claim: "Claim") -> CheckedSentence:
         async with self.free:
-            return await _judged(self.edge, claim, Found(await self._found(claim) if claim.states else ()))
+            return await _judged(self.edge, claim, await self._found(claim) if claim.states else ())
 
-    async def _found(self, claim: Claim) -> tuple[Passage, ...]:
+    async def _found(self, claim: "Claim") -> tuple[Passage, ...]:
         request = SearchRequest(
             query=claim.query,
             language=self.body.language or "",

@@ -88,7 +88,10 @@ def test_contradiction_shows_both_sides() -> None:
     result = judged(claim_of("Award leave expires two years after it is issued."), given("Nothing.", POLICY))
     assert (result.words, result.spans[0].against) == ("two", "one")
     span = result.spans[0]
-    assert (span.source_id, POLICY[span.start : span.end]) == ("2.md", "Award leave expires one year after it is issued.")
+    assert (span.source_id, POLICY[span.start : span.end]) == (
+        "2.md",
+        "Award leave expires one year after it is issued.",
+    )
 
 
 def test_other_subjects_do_not_contradict() -> None:
@@ -98,13 +101,17 @@ def test_other_subjects_do_not_contradict() -> None:
 
 def test_another_document_verifies() -> None:
     old = POLICY.replace("one year after", "two years after")
-    assert judged(claim_of("Award leave expires two years after it is issued."), given(POLICY, old)).verdict == "verified"
+    assert (
+        judged(claim_of("Award leave expires two years after it is issued."), given(POLICY, old)).verdict == "verified"
+    )
 
 
 def test_short_claims_need_their_subject() -> None:
     found = given("# Award leave\n\nIt is 80 hours a year.\n")
     short = "It is 80 hours a year."
-    about = [Claim(text=short, start=0, end=len(short), states=True, lead=lead) for lead in ("Award leave", "Jury duty")]
+    about = [
+        Claim(text=short, start=0, end=len(short), states=True, lead=lead) for lead in ("Award leave", "Jury duty")
+    ]
     assert [judged(claim, found).verdict for claim in about] == ["verified", "unverified"]
 
 
