@@ -7,11 +7,24 @@ every doubt makes a claim `unverified`.
 
 import re
 from collections.abc import Sequence
-from typing import Final
 
 from actors.checking.claims import LONGEST, SHORT_WORDS, Claim
 from actors.checking.report import CheckedSentence, Verdict
 from actors.checking.spans import Candidate, Found, Stems, density, words_of
+from actors.checking.thresholds import (
+    CLOSE_TOGETHER,
+    COVERED,
+    COVERED_SHARE,
+    DENIED_OWN_SHARE,
+    LEAD_SHARE,
+    LONGER,
+    OWN_SHARE,
+    SAME_OWN_SHARE,
+    SAME_SHARE,
+    SAME_WORDS,
+    SPANS,
+    SPARE_WORDS,
+)
 from actors.facts.forces import Force, forces
 from actors.facts.numbers.slots import slot_index, slots
 from actors.gate.check import check_sentence
@@ -20,31 +33,6 @@ from index.languages import FALLBACK, LANGUAGES
 from index.languages.detection import detect
 from index.languages.folding import normal
 from index.languages.negation import is_negated, negations
-
-#: A claim is compared with this many spans.
-SPANS: Final = 5
-#: Of this many content words of a verified claim, one may be missing from the span and what stands around it;
-SPARE_WORDS: Final = 7
-#: at least this share is in the span itself.
-OWN_SHARE: Final = 0.75
-#: The words that a claim shares with the span that verifies or contradicts it are at least this close together there.
-CLOSE_TOGETHER: Final = 0.5
-#: A contradicted claim has at least this share of the words that are not in dispute in the span,
-SAME_OWN_SHARE: Final = 0.7
-#: or this share where one of the two denies what the other states,
-DENIED_OWN_SHARE: Final = 0.9
-#: this share in the span and around it,
-SAME_SHARE: Final = 0.75
-#: and at least so many of them.
-SAME_WORDS: Final = 3
-#: Where it is not about a number, the span has at most this many times the words of the claim.
-LONGER: Final = 2.5
-#: A claim is covered when a passage has at least this share of it, as the index weighs it by rarity,
-COVERED: Final = 0.45
-#: or a span this share of its words, where no index is searched.
-COVERED_SHARE: Final = 0.35
-#: A short claim is about what its lead names, of which a span or what stands around it has at least this share.
-LEAD_SHARE: Final = 0.3
 
 #: Reasons of strong flags that name nothing in the evidence that says otherwise.
 _BEYOND = re.compile(

@@ -30,6 +30,7 @@ from groundwire.client import (
     messages,
 )
 
+import actors.checking.report
 import bus.powers.events
 import bus.powers.sources
 import bus.runs.run_record
@@ -224,6 +225,9 @@ TYPES = [
     (messages.ListedSource, bus.powers.sources.ListedSource),
     (messages.SourceText, bus.powers.sources.SourceText),
     (messages.SourceList, bus.powers.sources.SourceList),
+    (messages.Checked, actors.checking.report.CheckReport),
+    (messages.CheckedSentence, actors.checking.report.CheckedSentence),
+    (messages.CheckedSpan, actors.checking.report.CheckedSpan),
     (events.Token, bus.powers.events.Token),
     (events.References, bus.powers.events.References),
     (events.Passages, bus.powers.events.Passages),
