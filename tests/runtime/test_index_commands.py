@@ -227,7 +227,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         ("index", "watch", ".", "--index", URL),
         ("restore", ".", "--index", URL),
-        ("eval", "answers", "--questions", QUESTIONS, "--passages", QUESTIONS, "--index", URL),
         ("eval", "retrieval", QUESTIONS, "--index", URL),
         ("eval", "rewriting", "--file", QUESTIONS, "--index", URL),
     ],
