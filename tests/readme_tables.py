@@ -5,12 +5,20 @@ uv run python tests/readme_tables.py      # rewrite them
 
 import ast
 import inspect
+import os
 import re
+import shlex
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
+from click.testing import CliRunner
 
 from actors.pipeline import ACTORS, pipeline
 from bus.wire.messages import CATALOGUE, message_type
@@ -22,7 +30,9 @@ from runtime.cli import commands, groundwire
 
 ROOT = Path(__file__).parent.parent
 EXTRAS = ("formats", "ocr")
-FILES = ("docs/architecture.md", "docs/documents.md", "docs/reference.md")
+FILES = ("docs/architecture.md", "docs/documents.md", "docs/reference.md", "docs/traces.md")
+#: Trace files of five runs, which the outputs of commands in docs/traces.md are of.
+RUNS = ROOT / "tests/runtime/replay/guide"
 BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n).*?(\n<!-- end -->)", re.DOTALL)
 
 
@@ -163,7 +173,56 @@ def _bounds(schema: dict[str, Any]) -> str:
     return ""
 
 
-PARTS = {
+def printed(*lines: str) -> str:
+    """What commands on the trace files print at 80 columns; the id of a new run is left out."""
+    shown = []
+    zone, folder = os.environ.get("TZ", ""), Path.cwd()
+    with tempfile.TemporaryDirectory() as place:
+        shutil.copytree(RUNS, place, dirs_exist_ok=True)
+        try:
+            os.chdir(place)
+            os.environ["TZ"] = "UTC"
+            time.tzset()
+            for line in lines:
+                done = CliRunner().invoke(groundwire, shlex.split(line), env={"COLUMNS": "80"})
+                text = re.sub(r"^run \w+ forks", "run … forks", done.output, flags=re.MULTILINE)
+                text = re.sub(r"^Usage: .*?\n\nError: ", "error: ", text, flags=re.DOTALL)
+                shown.append(f"$ groundwire {line}\n{text.rstrip()}")
+        finally:
+            os.chdir(folder)
+            os.environ["TZ"] = zone
+            time.tzset()
+    return "```text\n" + "\n\n".join(shown) + "\n```"
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "show": partial(printed, "trace show lied.jsonl"),
+    "why": partial(
+        printed,
+        "trace why founder.jsonl --source opening.md",
+        "trace why lied.jsonl --source refunds.md",
+        "trace why refunds.jsonl --source libros.md",
+    ),
+    "blame": partial(printed, "trace blame refunds.jsonl", "trace blame lied.jsonl --engine extractive"),
+    "listed": partial(
+        printed,
+        "trace list lied.jsonl refunds.jsonl founder.jsonl down.jsonl libros.jsonl --sort took_s",
+        "trace list lied.jsonl refunds.jsonl founder.jsonl --flag fabricated_number --verdict wrong",
+    ),
+    "many": partial(
+        printed,
+        "trace odd lied.jsonl refunds.jsonl founder.jsonl down.jsonl libros.jsonl",
+        "trace stats lied.jsonl refunds.jsonl founder.jsonl down.jsonl libros.jsonl",
+        "trace frame lied.jsonl refunds.jsonl founder.jsonl --out runs.parquet",
+    ),
+    "replayed": partial(
+        printed,
+        "replay refunds.jsonl",
+        "replay lied.jsonl",
+        "replay lied.jsonl --from answer_simple --out same.jsonl",
+        "replay lied.jsonl --from select_evidence --profile library --out other.jsonl",
+    ),
+    "compared": partial(printed, "diff lied.jsonl refunds.jsonl"),
     "graph": graph,
     "actors": actors,
     "messages": messages,

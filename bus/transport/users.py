@@ -29,6 +29,7 @@ from bus.wire.subjects import (
     SEARCH,
     SOURCES,
     VECTORS,
+    VERDICT,
 )
 
 #: The account of the streams and of Groundwire's own processes, and that of everybody else.
@@ -123,7 +124,7 @@ EDGE = User(
     name="edge",
     publish=(
         _ASKED,
-        *(f"gw.{kept}.*.*" for kept in (ACCESS, CHAT, RESPONSE)),
+        *(f"gw.{kept}.*.*" for kept in (ACCESS, CHAT, RESPONSE, VERDICT)),
         "gw.run_finished.*.main",
         f"{CANCEL}.*",
         SEARCH,

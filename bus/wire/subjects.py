@@ -39,8 +39,8 @@ ADMITTED = "gw.admitted"
 #: Where an actors process sends the record of a run whose client waits for the whole of it.
 RECORD = "gw.record"
 POISON = "poison"
-#: The types of the records that the edge adds to a run: its asker, its chat, its request for a response.
-ACCESS, CHAT, RESPONSE = "access", "chat", "response"
+#: The types of the records that the edge adds to a run: its asker, its chat, its request for a response, a person's verdict.
+ACCESS, CHAT, RESPONSE, VERDICT = "access", "chat", "response", "verdict"
 
 #: The prefix of the run ids of readiness's own questions; no other run id may have it.
 CANARY = "canary-"

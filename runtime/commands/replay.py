@@ -23,6 +23,12 @@ from runtime.replay.trace import Trace, write
 from runtime.settings import Settings
 from runtime.terminal import say, say_json
 
+#: Where what the record lacks may come from.
+REMEDIES = {
+    "engine": "--fill ENGINE lets an engine answer that alone, --engine ENGINE everything from the stage on",
+    "index": "--index lets today's index give them",
+}
+
 
 @click.command("replay")
 @click.argument("run_id", metavar="RUN", required=False)
@@ -138,8 +144,10 @@ async def _forked(
             live.hits = hits_of(trace)
         try:
             forked = await fork(trace, pipeline(), stage, secrets.token_hex(12), live, profile=profile)
-        except (NothingToFork, NotRecorded) as nothing:
+        except NothingToFork as nothing:
             refuse(str(nothing))
+        except NotRecorded as missing:
+            refuse(f"{missing}; {REMEDIES[missing.needs]}")
     if not is_file(source):
         async with journal_of(settings) as journal:
             await keep(journal, forked)

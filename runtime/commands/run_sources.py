@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -22,7 +22,7 @@ from runtime.processes.nats_server import NoServer
 from runtime.processes.nats_users import bus_as, bus_at
 from runtime.processes.state_folder import running, state_folder
 from runtime.processes.supervisor import Stack, StackRunning
-from runtime.replay.journal_traces import read_run
+from runtime.replay.journal_traces import all_runs, full_id, read_run
 from runtime.replay.trace import BrokenTrace, Trace, read
 from runtime.settings import Settings
 
@@ -59,7 +59,15 @@ async def trace_of(source: str, settings: Settings) -> Trace:
     if is_file(source):
         return await asyncio.to_thread(read, Path(source))
     async with journal_of(settings) as journal:
-        return await read_run(journal, source)
+        return await read_run(journal, await full_id(journal, source))
+
+
+async def traces_of(files: Sequence[Path], settings: Settings) -> list[Trace]:
+    """The traces in the files; without one, every run of the settings' journal. Raises the errors in PROBLEMS."""
+    if files:
+        return [await asyncio.to_thread(read, file) for file in files]
+    async with journal_of(settings) as journal:
+        return await all_runs(journal)
 
 
 @contextlib.asynccontextmanager

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from actors.pipeline import pipeline
 from bus.journal.records import Stage
+from bus.journal.verdicts import verdict_in
 from runtime.commands.consoles import plain_console
 from runtime.forking.live_powers import engine_of
 from runtime.replay.explained import Explained, Hit, Told
@@ -60,6 +61,13 @@ def lines_of(trace: Trace, run: Explained, *, wide: bool) -> Iterator[tuple[int,
     conflicts = [(2, f"[{c.first_n}] {c.first} / [{c.second_n}] {c.second} ({c.kind})") for c in record.conflicts]
     yield from _titled("conflicts", conflicts)
     yield from _titled("fallbacks", [(2, f"{each.stage}: {each.cause}") for each in run.fallbacks])
+    given = verdict_in(trace.records)
+    told = (
+        f"{given.verdict}{f', by {given.by}' if given.by else ''}{f': {given.note}' if given.note else ''}"
+        if given
+        else ""
+    )
+    yield from _titled("verdict", [(2, one_line(told))] if told else [])
     yield from _titled("stages", list(_stages(trace)))
 
 
@@ -125,8 +133,8 @@ def _stages(trace: Trace) -> Iterator[tuple[int, str]]:
     """A line for each step with its place on the scale, and one for each reply and search."""
     steps = steps_of(trace, pipeline())
     asked = next((record.time for record in trace.records if record.key.type == ASKED), 0.0)
-    whole = max((record.time - asked for record in trace.records), default=0.0) or 1.0
     every = (*steps.taken, *steps.unfinished)
+    whole = max((record.time - asked for step in every for record in step.outputs), default=0.0) or 1.0
     width = max((len(_name(step)) for step in every), default=0)
     for step in every:
         took = step.stage.took_s if step.stage else 0.0

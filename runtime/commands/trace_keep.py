@@ -1,4 +1,4 @@
-"""`groundwire trace pin`, `unpin` and `prune`: which runs stay in the journal, and which leave it."""
+"""`groundwire trace mark`, `pin`, `unpin` and `prune`: a verdict on a run; which runs stay in the journal, and which leave it."""
 
 import re
 import time
@@ -8,13 +8,16 @@ from pathlib import Path
 import click
 
 from actors.pipeline import pipeline
+from bus.journal.journal import Journal
 from bus.journal.pruning import Pruned, Rule, pin, prune, unpin
 from bus.journal.sweeping import sweep
+from bus.journal.verdicts import JUDGEMENTS, LONGEST_NOTE, Judgement, Verdict, add_verdict
 from bus.runs.runs import no_such_run
 from bus.wire.messages import QuestionAsked, RunFinished
-from bus.wire.subjects import check_id, key_of
+from bus.wire.subjects import key_of
 from runtime.commands.options import ASKED_OVER, CONFIG
 from runtime.commands.run_sources import journal_of, run, settings_for
+from runtime.replay.journal_traces import full_id
 from runtime.settings import Settings
 from runtime.terminal import one_line, say
 
@@ -46,6 +49,14 @@ class Size(click.ParamType[int]):
         return int(float(found[1]) * _BYTES[found[2]])
 
 
+async def known_id(journal: Journal, run_id: str) -> str:
+    """The full id of a run that there is. Raises BadId, NoSuchRun, Unavailable."""
+    found = await full_id(journal, run_id)
+    if not await journal.latest([key_of(QuestionAsked, found).subject]):
+        raise no_such_run(run_id)
+    return found
+
+
 @click.command("pin")
 @click.argument("run_id", metavar="RUN")
 @ASKED_OVER
@@ -56,9 +67,7 @@ def pin_command(run_id: str, index: Path | None, config: Path | None) -> None:
 
     async def done() -> bool:
         async with journal_of(settings) as journal:
-            if not await journal.latest([key_of(QuestionAsked, check_id(run_id)).subject]):
-                raise no_such_run(run_id)
-            return await pin(journal, run_id)
+            return await pin(journal, await known_id(journal, run_id))
 
     say(f"run {run_id} is pinned" if run(done) else f"run {run_id} was pinned already")
 
@@ -73,9 +82,28 @@ def unpin_command(run_id: str, index: Path | None, config: Path | None) -> None:
 
     async def done() -> bool:
         async with journal_of(settings) as journal:
-            return await unpin(journal, check_id(run_id))
+            return await unpin(journal, await full_id(journal, run_id))
 
     say(f"run {run_id} is no longer pinned" if run(done) else f"run {run_id} was not pinned")
+
+
+@click.command("mark")
+@click.argument("run_id", metavar="RUN")
+@click.argument("verdict", type=click.Choice(JUDGEMENTS))
+@click.option("--note", default="", help="Why.")
+@ASKED_OVER
+@CONFIG
+def mark_command(run_id: str, verdict: Judgement, note: str, index: Path | None, config: Path | None) -> None:
+    """Say that RUN is right, wrong or harmful; the last verdict counts, and all are kept."""
+    settings = settings_for(index, config)
+
+    async def done() -> tuple[str, int]:
+        async with journal_of(settings) as journal:
+            named = await known_id(journal, run_id)
+            return named, await add_verdict(journal, named, Verdict(verdict=verdict, note=note[:LONGEST_NOTE]))
+
+    named, number = run(done)
+    say(f"run {named} is marked {verdict}{f', its verdict number {number}' if number > 1 else ''}")
 
 
 @click.command("prune")

@@ -5,7 +5,7 @@ from aiohttp import web
 from runtime.edge.problems import Problem
 from runtime.edge.routes import Document
 
-_LARGEST = 2**40
+LARGEST = 2**40
 
 
 def check_known(request: web.Request, *known: str) -> None:
@@ -14,7 +14,7 @@ def check_known(request: web.Request, *known: str) -> None:
         raise Problem(400, "bad_parameter", f"there is no parameter {min(unknown)[:40]!r}; see /openapi.json")
 
 
-def number(request: web.Request, name: str, default: int, *, least: int = 0, most: int = _LARGEST) -> int:
+def number(request: web.Request, name: str, default: int, *, least: int = 0, most: int = LARGEST) -> int:
     """A parameter that is a number. Raises Problem 400."""
     values = request.query.getall(name, [])
     if not values:

@@ -6,7 +6,7 @@ questions, so a page may hold few runs, or none, and still have a next one.
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import get_args
+from typing import Any, get_args
 
 import msgspec
 from aiohttp import web
@@ -14,22 +14,27 @@ from msgspec.structs import replace
 
 from bus.journal.access import Access, access_in, access_key
 from bus.journal.journal import Journal
+from bus.journal.pruning import pin_key
 from bus.journal.records import Record
+from bus.journal.verdicts import verdict_key
 from bus.runs.story import readable
 from bus.wire.errors import Unavailable
-from bus.wire.messages import QuestionAsked, RunFinished, message_type
+from bus.wire.messages import QuestionAsked, message_type
 from bus.wire.subjects import ID_PATTERN, check_id, finished, is_canary, key_of
-from index.masking import mask
-from prompts.vocabulary import EventsWanted, Outcome
+from index.masking import masked
+from prompts.vocabulary import EventsWanted
 from runtime.edge.door import CALLER
 from runtime.edge.problems import Problem
-from runtime.edge.query import check_known, declared_word, number
+from runtime.edge.query import LARGEST, check_known, declared_word, number
 from runtime.edge.responses import json_response
 from runtime.edge.routes import Reply, Route, parameter
 from runtime.edge.state import EDGE
+from runtime.replay.run_rows import RunRow, Wanted, row_of, wanted_row
 
 #: Sequences of the journal that are read at once, and questions in one reply of the server.
 STRETCH, BATCH = 4000, 200
+#: Runs whose ends, pins and verdicts are read at once.
+TOGETHER = 25
 #: Questions that one request looks at.
 MOST_LOOKED = 2000
 MOST = 100
@@ -52,22 +57,32 @@ EVENTS = parameter(
 )
 
 
-class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """A run in the list. Times in epoch seconds; `outcome` is null while it goes on. `conversation`: the run that began it."""
-
-    run_id: str
-    conversation: str
-    question: str
-    profile: str
-    asked_at: float
-    outcome: Outcome | None = None
-    finished_at: float | None = None
+#: What a list is narrowed to by a word, and by a number with its factor.
+WORDS = ("outcome", "reason", "flag", "source", "profile", "key", "language", "confidence", "verdict", "text")
+NUMBERS = {
+    "since": ("since", 1.0),
+    "until": ("until", 1.0),
+    "slower_ms": ("slower", 0.001),
+    "faster_ms": ("faster", 0.001),
+}
+FILTERS = (
+    *(parameter(word, "query", f"Only runs with this `{word}`.", type="string") for word in WORDS),
+    *(
+        parameter(name, "query", f"Only runs {told}.", type="integer", minimum=0, maximum=LARGEST)
+        for name, told in (
+            ("since", "asked at this time or later, in epoch seconds"),
+            ("until", "asked at this time or earlier"),
+            ("slower_ms", "that took at least so many milliseconds"),
+            ("faster_ms", "that took at most so many milliseconds"),
+        )
+    ),
+)
 
 
 class RunList(msgspec.Struct, frozen=True, kw_only=True):
     """Runs, newest first. `next`: pass it as `before` to go on; null at the end."""
 
-    runs: tuple[RunSummary, ...]
+    runs: tuple[RunRow, ...]
     next: int | None = None
 
 
@@ -77,12 +92,12 @@ class RunList(msgspec.Struct, frozen=True, kw_only=True):
     {200: Reply("A page of the caller's own runs.", RunList)},
     "read",
     problems=(503,),
-    parameters=(LIMIT, BEFORE, CONVERSATION, EVENTS),
+    parameters=(LIMIT, BEFORE, CONVERSATION, EVENTS, *FILTERS),
 )
 async def run_list(request: web.Request) -> web.Response:
     """List your runs, newest first."""
     edge, caller = request.app[EDGE], request[CALLER]
-    check_known(request, "limit", "before", "conversation", "events")
+    check_known(request, "limit", "before", "conversation", "events", *WORDS, *NUMBERS)
     limit, before = number(request, "limit", 30, least=1, most=MOST), number(request, "before", 0, least=1, most=2**62)
     conversation = check_id(named[0]) if (named := request.query.getall("conversation", [])) else ""
     if len(named) > 1:
@@ -90,12 +105,20 @@ async def run_list(request: web.Request) -> web.Response:
     try:
         async with asyncio.timeout(edge.timeouts.search_s):
             events = declared_word(request, EVENTS) or ""
-            runs = await runs_before(edge.runs.journal, before, limit, caller.may_see, conversation, events)
+            wanted = _wanted(request)
+            runs = await runs_before(edge.runs.journal, before, limit, caller.may_see, conversation, events, wanted)
             masking = {run.profile for run in runs.runs if await edge.profiles.masks(run.profile)}
     except TimeoutError:
         raise Unavailable("the journal does not answer in time; try again later") from None
-    shown = tuple(replace(run, question=mask(run.question)) if run.profile in masking else run for run in runs.runs)
+    shown = tuple(masked(run) if run.profile in masking else run for run in runs.runs)
     return json_response(replace(runs, runs=shown))
+
+
+def _wanted(request: web.Request) -> Wanted:
+    """Raises Problem 400."""
+    words: dict[str, Any] = {name: request.query[name] for name in WORDS if name in request.query}
+    numbers: dict[str, Any] = {field: number(request, name, 0) * by for name, (field, by) in NUMBERS.items()}
+    return Wanted(**words, **numbers)
 
 
 async def runs_before(
@@ -105,8 +128,10 @@ async def runs_before(
     visible: Callable[[Access | None], bool],
     conversation: str = "",
     events: str = "",
+    wanted: Wanted | None = None,
 ) -> RunList:
     """At most `limit` runs before this sequence of the journal (0: the end) that `visible` accepts. Raises Unavailable."""
+    wanted = wanted or Wanted()
     usage = await journal.usage()
     end = min(before - 1, usage.last) if before else usage.last
     first = usage.first
@@ -115,18 +140,22 @@ async def runs_before(
         if not began:
             return RunList(runs=())
         first = max(first, began[0].sequence)
-    runs: list[tuple[Record, QuestionAsked]] = []
+    runs: list[list[Record]] = []
     looked = 0
     while end >= max(first, 1) and len(runs) <= limit and looked < MOST_LOOKED:
         start = max(first, end - STRETCH + 1, 1)
         questions = await _questions_between(journal, start, end)
         looked += len(questions)
-        runs += await _visible(journal, questions, visible, conversation, events)
+        seen = await _visible(journal, questions, visible, conversation, events)
+        if not wanted.everything:
+            seen = [run for run in await _with_ends(journal, seen) if wanted_row(run, wanted) is not None]
+        runs += seen
         end = start - 1
     more = len(runs) > limit
     runs = runs[:limit]
     following = runs[-1][0].sequence if more else end + 1 if end >= max(first, 1) else None
-    return RunList(runs=await _summaries(journal, runs), next=following)
+    rows = [row_of(run) for run in await _with_ends(journal, runs)]
+    return RunList(runs=tuple(row for row in rows if row is not None), next=following)
 
 
 async def _questions_between(journal: Journal, start: int, end: int) -> list[Record]:
@@ -148,10 +177,10 @@ async def _visible(
     visible: Callable[[Access | None], bool],
     conversation: str,
     events: str,
-) -> list[tuple[Record, QuestionAsked]]:
-    """The questions of the caller among the records; of one conversation, or asked for with some events, if named."""
+) -> list[list[Record]]:
+    """The questions of the caller among the records, each with its access; of one conversation, or with some events, if named."""
     wanted = [
-        (record, question)
+        record
         for record in questions
         if not is_canary(record.key.run_id) and isinstance(question := readable(record), QuestionAsked)
         if not conversation or conversation in (question.conversation, record.key.run_id)
@@ -159,30 +188,19 @@ async def _visible(
     ]
     access: dict[str, list[Record]] = {}
     for at in range(0, len(wanted), BATCH):
-        subjects = [access_key(record.key.run_id).subject for record, _ in wanted[at : at + BATCH]]
+        subjects = [access_key(record.key.run_id).subject for record in wanted[at : at + BATCH]]
         for record in await journal.latest(subjects):
             access[record.key.run_id] = [record]
-    return [each for each in wanted if visible(access_in(access.get(each[0].key.run_id, ())))]
+    found = [[record, *access.get(record.key.run_id, ())] for record in wanted]
+    return [run for run in found if visible(access_in(run))]
 
 
-async def _summaries(journal: Journal, runs: Sequence[tuple[Record, QuestionAsked]]) -> tuple[RunSummary, ...]:
-    if not runs:
-        return ()
-    ends = {
-        record.key.run_id: (record.time, end.settled.outcome)
-        for record in await journal.latest([finished(record.key.run_id).subject for record, _ in runs])
-        if isinstance(end := readable(record), RunFinished)
-    }
-    return tuple(_summary(record, question, ends.get(record.key.run_id)) for record, question in runs)
-
-
-def _summary(record: Record, question: QuestionAsked, end: tuple[float, Outcome] | None) -> RunSummary:
-    return RunSummary(
-        run_id=record.key.run_id,
-        conversation=question.conversation or record.key.run_id,
-        question=question.question,
-        profile=question.profile,
-        asked_at=record.time,
-        outcome=end[1] if end else None,
-        finished_at=end[0] if end else None,
-    )
+async def _with_ends(journal: Journal, runs: Sequence[list[Record]]) -> list[list[Record]]:
+    """The runs, each with its end, its pins and its verdicts."""
+    found: dict[str, list[Record]] = {}
+    ids = [run[0].key.run_id for run in runs]
+    for at in range(0, len(ids), TOGETHER):
+        keys = ((finished(each), pin_key(each, "*"), verdict_key(each)) for each in ids[at : at + TOGETHER])
+        for record in await journal.latest([key.subject for three in keys for key in three]):
+            found.setdefault(record.key.run_id, []).append(record)
+    return [[*run[:2], *found.get(run[0].key.run_id, ())] for run in runs]

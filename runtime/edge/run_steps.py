@@ -8,6 +8,7 @@ import msgspec
 from actors.pipeline import pipeline
 from bus.delivery.graph import Graph
 from bus.journal.records import AskRecord, Record
+from bus.wire.messages import BY_TYPE
 from index.masking import masked
 from prompts.library import RenderedPrompt
 from runtime.edge.trace_schemas import RunTrace, TracedAsk, TracedMessage, TracedSearch, TracedStage, TracedStep
@@ -33,7 +34,7 @@ def stages_of(trace: Trace) -> RunTrace:
     """The run's stages, masked."""
     trace = masked_trace(trace)
     asked_at = next((record.time for record in trace.records if record.key.type == ASKED), 0.0)
-    last = max((record.time for record in trace.records), default=asked_at)
+    last = max((record.time for record in trace.records if record.key.type in BY_TYPE), default=asked_at)
     stages = tuple(_stage(number, step, asked_at) for number, step in _steps(trace))
     told = explained(trace)
     return RunTrace(

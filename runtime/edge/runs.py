@@ -1,15 +1,18 @@
 """/v1/runs: ask a question; resume, look up or cancel its run."""
 
+from typing import Annotated
+
 import msgspec
 from aiohttp import web
 
 from bus.journal.records import WHOLE
+from bus.journal.verdicts import LONGEST_NOTE, Judgement, Verdict, add_verdict
 from bus.powers.events import EVENT_TYPES
 from bus.runs.router import Reader
 from bus.runs.run_record import RunRecord
-from bus.runs.runs import no_such_run
+from bus.runs.runs import PATIENCE_S, no_such_run
 from bus.wire.messages import QuestionAsked
-from bus.wire.subjects import check_id
+from bus.wire.subjects import check_id, key_of
 from runtime.edge.door import CALLER
 from runtime.edge.idempotency import HEADER, IDEMPOTENCY_KEY, idempotency_key
 from runtime.edge.problems import RETRY_AFTER_S, Problem
@@ -132,6 +135,34 @@ async def resume(request: web.Request) -> web.StreamResponse:
         if reader.ends_by(after):
             return web.Response(status=204, headers=run_headers(run_id))
         return await stream(request, reader, EventForm(after), "sse", cut="end")
+
+
+class Judged(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A person's verdict on a run. `note`: why."""
+
+    verdict: Judgement
+    note: Annotated[str, msgspec.Meta(max_length=LONGEST_NOTE)] = ""
+
+
+class Marked(msgspec.Struct, frozen=True, kw_only=True):
+    """The verdict as it is kept; `number`: its place among those on the run, of which the last counts."""
+
+    run_id: str
+    verdict: Judgement
+    number: int
+
+
+@Route("POST", "/v1/runs/{run_id}/verdict", {200: Reply("The verdict is kept.", Marked)}, "ask", problems=(404, 503))
+async def judge(request: web.Request, judged: Judged) -> web.Response:
+    """Say whether a run was right."""
+    edge, caller = request.app[EDGE], request[CALLER]
+    run_id = check_id(request.match_info["run_id"])
+    await edge.check_theirs(caller, run_id)
+    if not await edge.runs.beside([key_of(QuestionAsked, run_id).subject]):
+        raise no_such_run(run_id)
+    verdict = Verdict(verdict=judged.verdict, note=judged.note, by=caller.name)
+    number = await add_verdict(edge.runs.journal, run_id, verdict, patience_s=PATIENCE_S)
+    return json_response(Marked(run_id=run_id, verdict=judged.verdict, number=number))
 
 
 @Route("POST", "/v1/runs/{run_id}/cancel", {200: Reply("How the run ended.", Cancelled)}, "ask", problems=(503,))

@@ -76,7 +76,7 @@ async def _try(trace: Trace, graph: Graph, part: str, stage: str, live: Live, fo
     except NothingToFork:
         return Tried(part=part, stage=stage, problem="the run did not come to it")
     except NotRecorded as missing:
-        return Tried(part=part, stage=stage, problem=str(missing))
+        return Tried(part=part, stage=stage, problem=f"{missing}; name one with --{missing.needs}")
     forks[part] = forked
     one, other = (record_of(story_of(each.records)) for each in (trace, forked))
     assert one is not None, "a run that was forked has a question"

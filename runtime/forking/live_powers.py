@@ -22,7 +22,14 @@ RECORDED, INDEX = "recorded", "the index of today"
 
 
 class NotRecorded(LookupError):
-    """A stage needs a reply or hits that the trace lacks, and the fork may take them from nowhere else."""
+    """A stage needs a reply or hits that the trace lacks, and the fork may take them from nowhere else.
+
+    `needs`: `engine` or `index`.
+    """
+
+    def __init__(self, what: str, needs: str) -> None:
+        super().__init__(what)
+        self.needs = needs
 
 
 class Given(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,10 +81,7 @@ class Live:
 
     async def _asked(self, request: AskRequest) -> AsyncIterator[str | AskRecord]:
         if self.inference is None:
-            raise NotRecorded(
-                f"{request.actor} asks {request.prompt} what the record has no reply to; --fill ENGINE lets an engine answer "
-                "that alone, --engine ENGINE everything from the stage on"
-            )
+            raise NotRecorded(f"{request.actor} asks {request.prompt} what the record has no reply to", "engine")
         try:
             async for part in self.inference.answer(request):
                 if isinstance(part, AskRecord):
@@ -100,7 +104,7 @@ class Live:
         if kept is not None:
             return reply_of(kept), kept
         if self.find is None:
-            raise NotRecorded(f"the record has no hits for {request.query!r}; --index lets today's index give them")
+            raise NotRecorded(f"the record has no hits for {request.query!r}", "index")
         began = time.monotonic()
         reply = await self.find(request)
         return reply, record_of(request, msgspec.json.encode(reply), began)

@@ -1,31 +1,34 @@
 """Read traces from a journal."""
 
 import asyncio
-from collections.abc import Iterator
-
-import msgspec
+from collections.abc import Sequence
 
 from bus.journal.journal import EventFrame, Journal, time_of
 from bus.journal.pruning import PINNED
-from bus.journal.records import Record
+from bus.journal.records import Record, unpack
 from bus.runs.runs import NoSuchRun
 from bus.transport.envelope import set_aside
-from bus.transport.follow import Stored, follow
-from bus.wire.errors import Poison
-from bus.wire.messages import QuestionAsked, RunFinished
-from bus.wire.subjects import RUNS, RUNS_SUBJECTS, BadId, check_id, is_canary, parse
-from runtime.replay.trace import ASKED, FINISHED, PARENT, Shown, Trace
+from bus.transport.follow import follow
+from bus.wire.messages import QuestionAsked
+from bus.wire.subjects import (
+    ACCESS,
+    RUNS,
+    RUNS_SUBJECTS,
+    VERDICT,
+    BadId,
+    check_id,
+    consumed_subject,
+    is_canary,
+    key_of,
+    parse,
+)
+from runtime.replay.run_rows import RunRow, Wanted, of_runs, wanted_row
+from runtime.replay.trace import ASKED, FINISHED, Shown, Trace
 
-
-class RunListed(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of `trace list`. `asked_at` is in epoch seconds; `outcome` is empty while the run goes on."""
-
-    run_id: str
-    asked_at: float
-    question: str
-    outcome: str = ""
-    parent: str = ""
-    pinned: bool = False
+#: What a row is made of; the records of the stages are many times as many.
+_LISTED = (*(f"gw.{kind}.*.*" for kind in (FINISHED, ACCESS, PINNED, VERDICT)), consumed_subject(QuestionAsked))
+#: The fewest characters of a run's id that stand for it.
+FEWEST = 4
 
 
 async def read_run(journal: Journal, run_id: str) -> Trace:
@@ -41,65 +44,53 @@ def _shown(frame: EventFrame) -> Shown:
     return Shown(frame.sequence, time_of(frame.headers), frame.data, frame.fenced, frame.headers)
 
 
-async def latest_runs(journal: Journal, count: int) -> list[RunListed]:
-    """The latest runs, newest first. Raises Unavailable."""
+async def full_id(journal: Journal, given: str) -> str:
+    """The id of the only run that begins like that; the given one where none does. Raises BadId, NoSuchRun, Unavailable."""
+    if len(check_id(given)) < FEWEST or await journal.latest([key_of(QuestionAsked, given).subject]):
+        return given
+    ids = [parse(subject).run_id for subject in await journal.subjects(consumed_subject(QuestionAsked))]
+    found = sorted(run_id for run_id in ids if run_id.startswith(given))
+    if len(found) > 1:
+        raise NoSuchRun(f"{len(found)} runs begin with {given}: {', '.join(found[:3])}{'…' if len(found) > 3 else ''}")
+    return found[0] if found else given
+
+
+async def latest_runs(journal: Journal, count: int, wanted: Wanted | None = None) -> list[RunRow]:
+    """The latest runs that are wanted, newest first. Raises Unavailable."""
     end = await journal.last_sequence(RUNS)
     window = 40 * count
     while True:
         after = max(0, end - window)
-        found = list(_found(await _between(journal, after, end)))
+        runs = of_runs(await _between(journal, _LISTED, after, end))
+        found = [row for each in runs.values() if (row := wanted_row(each, wanted or Wanted())) is not None]
         if len(found) >= count or after == 0:
             return sorted(found, key=lambda run: -run.asked_at)[:count]
         window *= 4
 
 
-async def _between(journal: Journal, after: int, end: int) -> list[Stored]:
-    """Every record after `after` up to `end` that the journal still keeps."""
-    found: list[Stored] = []
+async def all_runs(journal: Journal) -> list[Trace]:
+    """Every run that the journal keeps, without its events, oldest first. Raises Unavailable."""
+    runs = of_runs(await _between(journal, RUNS_SUBJECTS, 0, await journal.last_sequence(RUNS)))
+    return [
+        Trace(run_id, tuple(records)) for run_id, records in runs.items() if any(r.key.type == ASKED for r in records)
+    ]
+
+
+async def _between(journal: Journal, subjects: Sequence[str], after: int, end: int) -> list[Record]:
+    """Every such record after `after` up to `end` that the journal still keeps; those of canaries are left out."""
+    found: list[Record] = []
     try:
         async with asyncio.timeout(5.0) as patience:
-            async for stored in follow(journal.client, RUNS, RUNS_SUBJECTS, after=after):
-                found.append(stored)
+            async for stored in follow(journal.client, RUNS, subjects, after=after):
+                try:
+                    key = parse(stored.subject)
+                    if not is_canary(key.run_id):
+                        found.append(Record(key, stored.sequence, stored.time, unpack(stored.data), stored.headers))
+                except BadId as error:
+                    set_aside("subject", stored.subject, error)
                 patience.reschedule(asyncio.get_running_loop().time() + 5.0)
                 if stored.sequence >= end or stored.pending == 0:
                     break
     except TimeoutError:
         pass  # everything in the range has expired
     return found
-
-
-def _found(records: list[Stored]) -> Iterator[RunListed]:
-    ends: dict[str, str] = {}
-    pinned: set[str] = set()
-    asked: list[tuple[Record, QuestionAsked]] = []
-    for stored in records:
-        try:
-            key = parse(stored.subject)
-        except BadId as error:
-            set_aside("subject", stored.subject, error)
-            continue
-        if is_canary(key.run_id):
-            continue
-        if key.type == PINNED:
-            pinned.add(key.run_id)
-        if key.type not in (ASKED, FINISHED):
-            continue
-        record = Record(key, stored.sequence, stored.time, stored.data, stored.headers)
-        try:
-            message = record.message
-        except Poison:
-            continue
-        if isinstance(message, RunFinished):
-            ends[key.run_id] = message.settled.outcome
-        elif isinstance(message, QuestionAsked):
-            asked.append((record, message))
-    for record, question in asked:
-        run_id = record.key.run_id
-        yield RunListed(
-            run_id=run_id,
-            asked_at=record.time,
-            question=question.question,
-            outcome=ends.get(run_id, ""),
-            parent=record.headers.get(PARENT, ""),
-            pinned=run_id in pinned,
-        )

@@ -30,7 +30,7 @@ def _of(run: Explained, source: str) -> Iterator[tuple[int, str]]:
     citing = [told for told in run.sentences if numbers & {each.n for each in told.cited}]
     shown = [told for told in citing if told.standing != "withheld"]
     if shown and run.record.outcome == "answered":
-        yield 0, f"{source} is cited, by {len(shown)} sentences"
+        yield 0, f"{source} is cited in {len(shown)} of {len(run.sentences)} sentences"
     elif citing:
         yield 0, f"{source} is not cited: the gate withheld what cites it, or the answer was withdrawn"
         for told in citing:

@@ -50,7 +50,7 @@ NOT_PUBLISHED = {
                   "gw.runs.get"),
     "integration": (
         *EVENTS, *RECORDS, *STREAMS, *READING, *ACKS, "gw.run_finished.run.main", "gw.access.run.main", "gw.chat.run.main",
-        "gw.response.run.main", "gw.response.run.deleted",
+        "gw.response.run.main", "gw.response.run.deleted", "gw.verdict.run.1",
         "gw.search", "gw.ask", "gw.vectors",
         "gw.health.edge", "_INBOX.edge.x",
     ),

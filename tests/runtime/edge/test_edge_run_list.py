@@ -71,6 +71,65 @@ async def test_conversation_filter_lists_its_runs(http: aiohttp.ClientSession) -
     assert [run async for run in pages(http, conversation="there-is-none")] == []
 
 
+async def found_by(http: aiohttp.ClientSession, **params: object) -> set[object]:
+    return {run["run_id"] async for run in pages(http, **params)}
+
+
+async def test_filters_narrow_the_list(http: aiohttp.ClientSession) -> None:
+    run_id = await ask(http, "Narrowed by whatever fits?", language="en")
+    run = next(each for each in (await listed(http))["runs"] if each["run_id"] == run_id)  # type: ignore[attr-defined]
+    since, took = int(run["asked_at"]), run["took_s"]
+    fitting = {
+        "outcome": "answered",
+        "profile": "general",
+        "language": "en",
+        "text": "NARROWED by",
+        "source": "refunds",
+        "since": since,
+        "until": since + 1,
+        "slower_ms": int(took * 1000),
+        "faster_ms": int(took * 1000) + 1,
+    }
+    for name, value in fitting.items():
+        assert run_id in await found_by(http, **{name: value}), name
+    others = {
+        "outcome": "refused",
+        "reason": "no_evidence",
+        "flag": "fabricated_number",
+        "key": "somebody",
+        "confidence": "low",
+        "verdict": "any",
+        "text": "narrowed by nothing",
+        "source": "opening",
+        "since": since + 60,
+        "until": since - 60,
+        "slower_ms": int(took * 1000) + 60_000,
+    }
+    for name, value in others.items():
+        assert run_id not in await found_by(http, **{name: value}), name
+
+
+async def test_verdicts_are_kept_and_found(http: aiohttp.ClientSession) -> None:
+    run_id = await ask(http, "Is it right?")
+    for number, body in enumerate(({"verdict": "right"}, {"verdict": "wrong", "note": "the day is missing"}), 1):
+        async with http.post(f"/v1/runs/{run_id}/verdict", json=body) as response:
+            assert response.status == 200
+            assert await response.json() == {"run_id": run_id, "verdict": body["verdict"], "number": number}
+    assert run_id in await found_by(http, verdict="wrong")
+    assert run_id not in await found_by(http, verdict="right")
+    run = next(each for each in (await listed(http))["runs"] if each["run_id"] == run_id)  # type: ignore[attr-defined]
+    assert (run["verdict"], run["note"]) == ("wrong", "the day is missing")
+    for body, status in (
+        ({"verdict": "great"}, 422),
+        ({"verdict": "right", "nota": ""}, 422),
+        ({"note": "x" * 2001}, 422),
+    ):
+        async with http.post(f"/v1/runs/{run_id}/verdict", json=body) as response:
+            assert response.status == status
+    async with http.post("/v1/runs/there-is-none/verdict", json={"verdict": "right"}) as response:
+        assert response.status == 404
+
+
 @pytest.mark.parametrize("profile", ["general", "support"])
 async def test_profile_masks_questions(http: aiohttp.ClientSession, profile: str) -> None:
     run_id = await ask(http, "Is ann@example.org right?", profile=profile)
@@ -117,7 +176,12 @@ async def test_key_lists_and_traces_its_own_runs(pipeline: Pipeline, tmp_path: P
             for path in ("/v1/runs", f"/v1/runs/{theirs}/trace", f"/v1/runs/{theirs}/trace/1"):
                 async with client.get(path) as response:
                     statuses[name, path.replace(theirs, "RUN")] = response.status
+            async with client.post(f"/v1/runs/{theirs}/verdict", json={"verdict": "right"}) as response:
+                statuses[name, "verdict"] = response.status
         assert statuses == {
+            ("lister", "verdict"): 200,
+            ("stranger", "verdict"): 404,
+            ("asker", "verdict"): 404,
             ("lister", "/v1/runs"): 200,
             ("lister", "/v1/runs/RUN/trace"): 200,
             ("lister", "/v1/runs/RUN/trace/1"): 404,  # the first record has the caller; no stage takes it

@@ -1,0 +1,179 @@
+"""`groundwire trace list`, `odd`, `stats` and `frame`: many runs, from the journal or from trace files."""
+
+import time
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+
+from bus.journal.verdicts import JUDGEMENTS
+from index.masking import masked
+from prompts.vocabulary import Confidence, Outcome
+from runtime.commands.consoles import plain_console
+from runtime.commands.options import ASKED_OVER, CONFIG
+from runtime.commands.run_sources import journal_of, refuse, run, settings_for, traces_of
+from runtime.commands.run_text import put
+from runtime.commands.trace_keep import Age
+from runtime.replay.journal_traces import latest_runs
+from runtime.replay.run_frame import write_frame
+from runtime.replay.run_rows import RunRow, Wanted, wanted_row
+from runtime.replay.run_statistics import StageStats, odd_runs, stage_stats
+from runtime.replay.trace import masked_trace
+from runtime.settings import Settings
+from runtime.terminal import one_line, say, say_json
+
+RAW = click.option("--raw", is_flag=True, help="Show personal data as it is in the journal.")
+FILES = click.argument("files", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE]...")
+JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+SORTS = ("asked_at", "took_s", "probability")
+#: As many runs as a journal can have.
+ALL = 1_000_000
+
+_FILTERS = (
+    click.option("--outcome", type=click.Choice(get_args(Outcome))),
+    click.option("--reason", default="", help="As `trace show` names it: no_evidence, low_relevance…"),
+    click.option("--flag", default="", help="A kind of flag on a withheld sentence: fabricated_number…"),
+    click.option("--source", default="", help="Id of a cited document, or the end of one."),
+    click.option("--profile", default=""),
+    click.option("--key", default="", help="Name of the key that asked."),
+    click.option("--language", default=""),
+    click.option("--confidence", type=click.Choice(get_args(Confidence))),
+    click.option("--verdict", type=click.Choice([*JUDGEMENTS, "any"]), help="Of `trace mark`."),
+    click.option("--text", default="", help="In the question or the answer."),
+    click.option("--since", type=Age(), help="Asked at most so long ago: 90m, 12h, 2d, 1w."),
+    click.option("--until", type=Age(), help="Asked at least so long ago."),
+    click.option("--slower", type=float, default=0.0, help="Took at least so many seconds."),
+    click.option("--faster", type=float, default=0.0, help="Took at most so many seconds."),
+)
+
+
+def _filters[**P, R](command: Callable[P, R]) -> Callable[P, R]:
+    for option in reversed(_FILTERS):
+        command = option(command)
+    return command
+
+
+def _wanted(since: float | None, until: float | None, **same: Any) -> Wanted:
+    now = time.time()
+    return Wanted(
+        since=now - since if since else 0.0, until=now - until if until else 0.0, **{k: v for k, v in same.items() if v}
+    )
+
+
+@click.command("list")
+@FILES
+@ASKED_OVER
+@click.option("-n", "count", type=click.IntRange(1, ALL), default=20, show_default=True, help="Number of runs.")
+@_filters
+@click.option("--sort", type=click.Choice(SORTS), default=SORTS[0], show_default=True, help="The highest first.")
+@JSON
+@RAW
+@CONFIG
+def list_command(
+    files: tuple[Path, ...],
+    index: Path | None,
+    count: int,
+    sort: str,
+    as_json: bool,
+    raw: bool,
+    config: Path | None,
+    **filters: Any,
+) -> None:
+    """List runs, the latest first; only those that fit every option."""
+    settings, wanted = settings_for(index, config), _wanted(**filters)
+    rows = run(lambda: _rows(files, settings, wanted, count if sort == SORTS[0] else ALL))
+    rows = sorted(rows, key=lambda row: -(getattr(row, sort) or 0.0))[:count]
+    rows = rows if raw else masked(rows)
+    for row in rows:
+        if as_json:
+            say_json(row)
+        else:
+            for indent, line in _told(row):
+                put(plain_console(), indent, line)
+
+
+async def _rows(files: tuple[Path, ...], settings: Settings, wanted: Wanted, count: int) -> list[RunRow]:
+    if files:
+        traces = await traces_of(files, settings)
+        return [row for trace in traces if (row := wanted_row(trace.records, wanted)) is not None]
+    async with journal_of(settings) as journal:
+        return await latest_runs(journal, count, wanted)
+
+
+def _told(row: RunRow) -> list[tuple[int, str]]:
+    asked = datetime.fromtimestamp(row.asked_at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    end = f"{row.outcome or 'running'}{f' ({row.reason})' if row.reason else ''}"
+    took = "" if row.took_s is None else f"{row.took_s * 1000:.0f} ms"
+    sure = f"{row.confidence} confidence" if row.confidence else ""
+    more = [", ".join(row.flags), f"fork of {row.parent}" if row.parent else "", "pinned" if row.pinned else ""]
+    verdict = f"{row.verdict}{f': {one_line(row.note)}' if row.note else ''}"
+    facts = ", ".join(filter(None, (end, sure, took, row.profile, f"key {row.key}" if row.key else "", *more, verdict)))
+    return [(0, f"{row.run_id}  {asked}"), (2, one_line(row.question)), (2, facts)]
+
+
+@click.command("odd")
+@FILES
+@ASKED_OVER
+@click.option("-n", "count", type=click.IntRange(1), default=10, show_default=True, help="Number of runs.")
+@JSON
+@RAW
+@CONFIG
+def odd_command(
+    files: tuple[Path, ...], index: Path | None, count: int, as_json: bool, raw: bool, config: Path | None
+) -> None:
+    """Rank unusual runs: rare ends, flags, fallbacks or paths, near a threshold, slow for their path."""
+    settings = settings_for(index, config)
+    found = odd_runs(run(lambda: traces_of(files, settings)))[:count]
+    for odd in found if raw else masked(found):
+        if as_json:
+            say_json(odd)
+            continue
+        put(plain_console(), 0, f"{odd.run_id}  {odd.bits:.1f} bits")
+        for line in (one_line(odd.question), *odd.why):
+            put(plain_console(), 2, line)
+
+
+@click.command("stats")
+@FILES
+@ASKED_OVER
+@JSON
+@CONFIG
+def stats_command(files: tuple[Path, ...], index: Path | None, as_json: bool, config: Path | None) -> None:
+    """Sum up the stages of all runs: calls, times, fallbacks, replies and tokens."""
+    settings = settings_for(index, config)
+    found = stage_stats(run(lambda: traces_of(files, settings)))
+    if as_json:
+        for stage in found:
+            say_json(stage)
+        return
+    width = max((len(stage.stage) for stage in found), default=0)
+    say(f"{'stage':<{width}}  calls    median       p95  fallbacks  replies  tokens")
+    for stage in found:
+        say(f"{stage.stage:<{width}}  {_numbers(stage)}")
+
+
+def _numbers(stage: StageStats) -> str:
+    times = f"{stage.median_s * 1000:6.1f} ms {stage.p95_s * 1000:6.1f} ms"
+    return f"{stage.calls:5} {times} {stage.fallbacks:10} {stage.asks:8} {stage.tokens_out:7}"
+
+
+@click.command("frame")
+@FILES
+@ASKED_OVER
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="File of the runs, as runs.parquet.")
+@RAW
+@CONFIG
+def frame_command(files: tuple[Path, ...], index: Path | None, out: Path, raw: bool, config: Path | None) -> None:
+    """Write a Parquet file with a row for each run, and beside it one with a row for each sentence."""
+    settings = settings_for(index, config)
+    traces = run(lambda: traces_of(files, settings))
+    try:
+        written = write_frame(traces if raw else [masked_trace(trace) for trace in traces], out)
+    except ImportError:
+        refuse("pyarrow is not installed; install groundwire[frame]")
+    except OSError as error:
+        refuse(f"{out}: cannot be written ({error.strerror or error})")
+    for path, rows in written.items():
+        say(f"{path}: {rows} rows")
