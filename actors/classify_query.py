@@ -2,9 +2,14 @@
 
 QuestionReady -> SubQueryPlanned | ComplexQuestionFound        prompt: classify_query
 
-A question that cannot be classified is treated as simple, since one retrieval costs least.
+A question that cannot be classified is treated as simple, since one retrieval costs least. Where the profile gives hints for
+exercises, a model decides what is one.
 """
 
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from actors.question.profile import profile_of
 from actors.question.resolved import asks_model
 from bus.delivery.actor import actor
 from bus.powers.protocols import Ask
@@ -19,10 +24,16 @@ def as_simple(message: QuestionReady, failure: Failure) -> SubQueryPlanned:
 
 @actor(prompts=("classify_query",), fallback=as_simple)
 async def classify_query(message: QuestionReady, ask: Ask) -> SubQueryPlanned | ComplexQuestionFound:
-    reply = await ask(contracts.ClassifyQuery(original_query=message.question.text, language=message.question.language))
+    question, by_model = message.question, asks_model(message.question, "classify_query")
+    exercises = by_model and profile_of(question.profile).hint_exercises
+    reply = await ask(
+        contracts.ClassifyQuery(original_query=question.text, language=question.language, exercises=exercises or UNSET)
+    )
+    if exercises:
+        message = replace(message, question=replace(question, exercise=reply.query_type == "exercise"))
     if reply.query_type == "complex":
         return ComplexQuestionFound(question=message.question)
-    return single(message, reply.suggested_search_term if asks_model(message.question, "classify_query") else "")
+    return single(message, reply.suggested_search_term if by_model else "")
 
 
 def single(message: QuestionReady, focus: str = "") -> SubQueryPlanned:

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from prompts.fields import Attribute, Block, Shortened
-from prompts.vocabulary import Confidence, ContradictionType, IntentKind, QueryType, Severity, Speaker
+from prompts.vocabulary import Confidence, ContradictionType, IntentKind, QueryKind, QueryType, Severity, Speaker
 
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -81,16 +81,19 @@ class RewriteQuery(Prompt[RewrittenQuery], frozen=True, kw_only=True):
 
 
 class QueryClass(Part, frozen=True, kw_only=True):
-    query_type: QueryType
+    query_type: QueryKind
     confidence: Confidence
     reasoning: str
     suggested_search_term: str
 
 
 class ClassifyQuery(Prompt[QueryClass], frozen=True, kw_only=True):
+    """`exercises`: the profile gives hints for exercises, so they are to be told from questions."""
+
     name = "classify_query"
     original_query: Block
     language: str
+    exercises: bool | UnsetType = UNSET
 
 
 class SubQuery(Part, frozen=True, kw_only=True):

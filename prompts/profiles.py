@@ -91,7 +91,7 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`simple_style` and `complex_style` choose the answering agent; `exercise_hints` turn a question to `hint`."""
+    """`simple_style` and `complex_style` choose the answering agent; with `hint_exercises` an exercise gets a `hint`."""
 
     name: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]{1,64}\Z")]
     description: Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
@@ -115,7 +115,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     safety_advice: dict[Language, Text] = {}
     policy_words: dict[Language, tuple[Word, ...]] = {}
     safe_reply: dict[Language, Text] = {}  # a language left out uses the general one from its notices
-    exercise_hints: dict[Language, tuple[Word, ...]] = {}
+    hint_exercises: bool = False
     mask_personal_data: bool = False
     agents: dict[AgentName, AgentOverride] = {}
 
@@ -128,17 +128,9 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         """The policy word that `text` contains, in any language; empty for none."""
         return first_match((word for words in self.policy_words.values() for word in words), text)
 
-    def is_exercise(self, text: str) -> bool:
-        """Whether `text` asks for an exercise to be solved: it then gets a hint and never the solution."""
-        return bool(first_match((word for words in self.exercise_hints.values() for word in words), text))
-
-    def style(self, text: str, query_type: QueryType, asked: Style | None = None) -> Style:
-        """The answering style for a question: always `hint` for an exercise, else `asked`, else by type."""
-        if self.is_exercise(text):
-            return "hint"
-        if asked is not None:
-            return asked
-        return self.simple_style if query_type == "simple" else self.complex_style
+    def style(self, query_type: QueryType, asked: Style | None = None) -> Style:
+        """The answering style for a question that is no exercise: `asked`, or else by type."""
+        return asked or (self.simple_style if query_type == "simple" else self.complex_style)
 
 
 def names(folder: Path | None = None) -> tuple[str, ...]:
@@ -223,11 +215,9 @@ def _disagreements(profile: Profile) -> list[str]:
     found: list[str] = []
     if profile.default_language not in profile.languages:
         found.append(f"default_language: '{profile.default_language}' is not one of languages")
-    for key in ("safety_advice", "exercise_hints"):
-        texts: dict[str, object] = getattr(profile, key)
-        missing = [language for language in profile.languages if texts and language not in texts]
-        if missing:
-            found.append(f"{key}: has no {', '.join(missing)}, which `languages` lists")
+    advice = profile.safety_advice
+    if missing := [language for language in profile.languages if advice and language not in advice]:
+        found.append(f"safety_advice: has no {', '.join(missing)}, which `languages` lists")
     if profile.release == "token" and profile.max_answer_chars:
         found.append("max_answer_chars: cannot be kept when release is 'token'; use 'sentence' or 'draft'")
     if profile.retrieval.k > profile.retrieval.bm25_k + profile.retrieval.vector_k:
@@ -236,7 +226,6 @@ def _disagreements(profile: Profile) -> list[str]:
 
 
 _UNSPACED = re.compile(rf"[\u1100-\u11ff\u3040-\u30ff{HAN}{HANGUL}]")
-_START = r"(?:\A|[.!?:;؟،\n)…-])[\s\"'«“(*]*"
 
 
 _ATTACHED = union(lambda language: language.words.attached).pattern
@@ -246,7 +235,7 @@ _INFLECTED = union(lambda language: language.words.inflected).pattern
 def first_match(words: Iterable[str], text: str) -> str:
     """The first of `words` that occurs in `text`, as the profile spells it; empty when none does.
 
-    Scripts with spaces have whole words, others substrings. A word with `^` counts only at the beginning of a sentence.
+    Scripts with spaces have whole words, others substrings.
     """
     plain = normal(text)
     return next((word for word in words if _pattern(word).search(plain)), "")
@@ -254,10 +243,9 @@ def first_match(words: Iterable[str], text: str) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _pattern(word: str) -> re.Pattern[str]:
-    plain = r"\s+".join(re.escape(part) for part in normal(word.removeprefix("^")).split())
-    start = _START if word.startswith("^") else ""
+    plain = r"\s+".join(re.escape(part) for part in normal(word).split())
     if not plain:
         return re.compile(r"(?!)")
     if _UNSPACED.search(plain):
-        return re.compile(start + plain)
-    return re.compile(rf"{start}(?<!\w)(?:{_ATTACHED})?{plain}(?:{_INFLECTED})?(?!\w)")
+        return re.compile(plain)
+    return re.compile(rf"(?<!\w)(?:{_ATTACHED})?{plain}(?:{_INFLECTED})?(?!\w)")

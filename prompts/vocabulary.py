@@ -52,6 +52,8 @@ Confidence = Literal["high", "medium", "low"]
 # What the judges, the gate and the verifier say.
 IntentKind = Literal["in_scope", "edge_case", "out_of_scope", "greeting", "unclear"]
 QueryType = Literal["simple", "complex"]
+#: What a model may call a question; an exercise only where the profile asks for it.
+QueryKind = Literal["simple", "complex", "exercise"]
 FlagKind = Literal[
     "citation_out_of_range",
     "fabricated_number",

@@ -5,17 +5,19 @@ are in other languages, where words cannot match.
 """
 
 from collections.abc import Sequence
+from typing import get_args
 
 from actors.evidence.section import section_of
 from actors.evidence.spans import Slice
 from actors.outcome.refusals import fit, fit_parts, refuse
+from actors.question.exercises import is_exercise
 from actors.question.profile import profile_of
 from actors.text.limit import limited
 from bus.wire.messages import AnswerSettled, NearPassage, Passage, Question, Settled, Span
 from index.text.matching import content_words, matches
 from index.text.units import units
 from prompts import notices
-from prompts.vocabulary import Reason
+from prompts.vocabulary import QueryType, Reason
 
 #: At most this many passages are shown.
 MOST = 5
@@ -75,7 +77,7 @@ def closest(
 
 def near(question: Question, passages: Sequence[Passage], *, languages: Sequence[str] = ()) -> bool:
     """Whether a passage is near. None is for an exercise, since a passage may contain the solution."""
-    if not passages or _is_exercise(question):
+    if not passages or _gets_hint(question):
         return False
     wanted = content_words(_words_of(question))
     return bool(languages) or any(
@@ -102,12 +104,10 @@ def passage_of(span: Span) -> Passage:
     )
 
 
-def _is_exercise(question: Question) -> bool:
+def _gets_hint(question: Question) -> bool:
     profile = profile_of(question.profile)
-    return "hint" in (
-        profile.style(question.text, "simple", question.style),
-        profile.style(question.text, "complex", question.style),
-    )
+    styles = {profile.style(kind, question.style) for kind in get_args(QueryType)}
+    return is_exercise(question) or "hint" in styles
 
 
 def _words_of(question: Question) -> str:

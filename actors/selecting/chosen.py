@@ -15,6 +15,7 @@ from actors.evidence import spans
 from actors.evidence.conflicts import conflicts_in, opposing
 from actors.evidence.standing import out_of_date
 from actors.outcome.closest import closest
+from actors.question.exercises import is_exercise
 from actors.question.profile import profile_of
 from bus.journal.records import ChoiceRecord, Considered
 from bus.wire.messages import AnswerRequested, AnswerSettled, Passage, PassagesReady, Question, Span
@@ -153,9 +154,11 @@ def needed(question: Question) -> str:
 def style_of(message: PassagesReady) -> Style:
     question = message.question
     kind: Literal["simple", "complex"] = "complex" if message.complex else "simple"
-    style = profile_of(question.profile).style(question.text, kind, question.style)
+    style = profile_of(question.profile).style(kind, question.style)
     # An exercise gets a hint, also where its solution was requested in a shape.
-    return style if question.constraints.response_schema is UNSET or style == "hint" else "simple"
+    if is_exercise(question) or style == "hint":
+        return "hint"
+    return style if question.constraints.response_schema is UNSET else "simple"
 
 
 def requested(message: PassagesReady, evidence: tuple[Span, ...], probability: float | None = None) -> AnswerRequested:

@@ -153,7 +153,7 @@ class Question(Part, frozen=True, kw_only=True, omit_defaults=True):
     `numeric_promote`: numeric conflicts found by the verifier count as strong in every profile. `masked`: personal data is masked
     in all that leaves the run; its messages keep it as it is. `renumbered`: the markers that are shown run 1, 2, 3 in reading
     order; not so in runs of before this was done. `needs_model`: it asks for a new text, which no rules write.
-    `has_model`: a model answers what the stages ask, so rules only suggest.
+    `has_model`: a model answers what the stages ask, so rules only suggest. `exercise`: a model's judgement; rules judge otherwise.
     """
 
     text: str
@@ -173,6 +173,7 @@ class Question(Part, frozen=True, kw_only=True, omit_defaults=True):
     renumbered: bool = False
     needs_model: bool = False
     has_model: bool = False
+    exercise: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class SubQuery(Part, frozen=True, kw_only=True):

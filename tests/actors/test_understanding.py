@@ -11,6 +11,7 @@ from actors.classify_query import classify_query
 from actors.decompose_query import decompose_query
 from actors.evidence.lanes import usable_lanes
 from actors.open_lanes import open_lanes
+from actors.question.exercises import is_exercise
 from actors.question.profile import PROFILES, profile_of
 from actors.question.resolved import NO_CONTEXT, Defaults, resolved, resolving_under, wording
 from actors.retrieve import retrieve
@@ -204,6 +205,59 @@ async def test_one_retrieval_or_several(kind: Any, result: type) -> None:
     reply = contracts.QueryClass(query_type=kind, confidence="high", reasoning="", suggested_search_term="")
     found = await classify_query.handle(QuestionReady(question=question()), ScriptedAsk({"classify_query": reply}))
     assert isinstance(found, result)
+
+
+@pytest.mark.parametrize(
+    ("asked", "exercise"),
+    [
+        ("Résous l'équation x² − 5x + 6 = 0", True),
+        ("Calcule l'aire du triangle.", True),
+        ("EXERCICE 3 : conjugue le verbe aller", True),
+        ("Solve for x: 2x + 3 = 11", True),
+        ("Can you give me the solution of question 2?", True),
+        ("أوجد قيمة x", True),
+        ("احْسُب مساحة المثلث", True),
+        ("ساعدني في التمرين الثالث", True),
+        ("Qu'est-ce que la photosynthèse ?", False),
+        ("a) Show that n² is even. b) Find n.", True),
+        ("Could you help me? Calculate 12 % of 80.", True),
+        ("Peux-tu résoudre x² = 4 ?", True),
+        ("What is a resolvent?", False),
+        ("How much fuel is needed to solve a problem of that size?", False),
+        ("Comment calculer le délai de préavis ?", False),
+        ("How does exercise affect the heart?", False),
+        ("Which experiments show that light is a wave?", False),
+        ("ما هو بسط الكسر؟", False),
+        ("ما الفرق بين أن وإن؟", False),
+        ("Combien vaut x si 2x+3=7 ?", True),
+        ("A train covers 240 km at 80 km/h. When does it arrive?", True),
+        ("Where do I hand in my homework?", False),
+        ("Is there a penalty for handing it in 2 days late?", False),
+        ("ما مشتقة س³؟", True),
+        ("ما عقوبة الغش في الواجب؟", False),
+        ("x² − 9를 인수분해하세요.", True),
+        ("과제를 늦게 내면 어떻게 되나요?", False),
+        ("写一篇关于气候变化的作文", True),
+        ("作业什么时候交？", False),
+        ("Resuelve la ecuación 2x + 3 = 7", True),
+        ("¿Cuándo se entregan los ejercicios?", False),
+    ],
+)
+def test_exercise_gets_a_hint(asked: str, exercise: bool) -> None:
+    assert is_exercise(question(text=asked, profile="tutor")) is exercise
+    assert not is_exercise(question(text=asked, profile="general"))
+
+
+@pytest.mark.parametrize("text", ["Solve x + 1 = 3", "What is a root?"])
+@pytest.mark.parametrize("kind", ["simple", "exercise"])
+async def test_model_judges_exercises(text: str, kind: Any) -> None:
+    reply = contracts.QueryClass(query_type=kind, confidence="high", reasoning="", suggested_search_term="")
+    asked = QuestionReady(question=question(text=text, profile="tutor", has_model=True))
+    ask = ScriptedAsk({"classify_query": reply})
+    planned = await classify_query.handle(asked, ask)
+    assert isinstance(planned, SubQueryPlanned)
+    assert is_exercise(planned.question) is (kind == "exercise")
+    assert [each.exercises for each in ask.asked if isinstance(each, contracts.ClassifyQuery)] == [True]
 
 
 # ---------------------------------------------------------------- lanes

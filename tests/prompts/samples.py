@@ -67,7 +67,7 @@ SAMPLES: tuple[Prompt[Any], ...] = (
         out_of_scope=("날씨", "주식"),
     ),
     RewriteQuery(current_query="그럼 주말에는요?", conversation_history=TURNS, language="ko"),
-    ClassifyQuery(original_query="Quelle est la durée d'un prêt ?", language="fr"),
+    ClassifyQuery(original_query="Quelle est la durée d'un prêt ?", language="fr", exercises=True),
     DecomposeQuery(original_query="借书的数量、期限和逾期费用分别是多少？", language="zh"),
     JudgeRelevance(
         sub_query_id="sq_1",

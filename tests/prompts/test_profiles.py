@@ -57,37 +57,6 @@ def test_special_settings_of_each_profile() -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "exercise"),
-    [
-        ("Résous l'équation x² − 5x + 6 = 0", True),
-        ("Calcule l'aire du triangle.", True),
-        ("EXERCICE 3 : conjugue le verbe aller", True),
-        ("Solve for x: 2x + 3 = 11", True),
-        ("Can you give me the solution of question 2?", True),
-        ("أوجد قيمة x", True),
-        ("احْسُب مساحة المثلث", True),
-        ("ساعدني في التمرين الثالث", True),
-        ("Qu'est-ce que la photosynthèse ?", False),
-        ("a) Show that n² is even. b) Find n.", True),
-        ("Could you help me? Calculate 12 % of 80.", True),
-        ("Peux-tu résoudre x² = 4 ?", True),
-        ("What is a resolvent?", False),
-        ("How much fuel is needed to solve a problem of that size?", False),
-        ("Comment calculer le délai de préavis ?", False),
-        ("How does exercise affect the heart?", False),
-        ("Which experiments show that light is a wave?", False),
-        ("ما هو بسط الكسر؟", False),
-        ("ما الفرق بين أن وإن؟", False),
-    ],
-)
-def test_an_exercise_gets_a_hint(question: str, exercise: bool) -> None:
-    tutor = load("tutor")
-    assert tutor.is_exercise(question) is exercise
-    assert (tutor.style(question, "complex") == "hint") is exercise
-    assert tutor.style(question, "simple", "report") == ("hint" if exercise else "report")  # asking does not help
-
-
-@pytest.mark.parametrize(
     ("name", "text", "word"),
     [
         ("support", "소송을 걸겠습니다", "소송을 걸겠"),

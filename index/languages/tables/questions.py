@@ -57,6 +57,16 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     sides: Patterns  # each with groups `one` and `two`, the things compared; the first that matches counts
 
 
+class Exercises(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How an exercise is told from a question about the course; read together, over folded text."""
+
+    orders: Patterns  # at the beginning or the end of a sentence
+    tasks: Patterns  # orders that count only where no word of `course` is
+    asks: Patterns  # what only exercises say
+    values: Patterns  # what is computed from given numbers
+    course: Patterns  # rules and dates of a course, whose numbers are no data
+
+
 class Statement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What to cut off a question so that a phrase to search for remains; read together."""
 
@@ -81,5 +91,6 @@ class Questions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     things: Things
     clauses: Clauses
     comparison: Comparison
+    exercises: Exercises
     statement: Statement
     wording: QuestionWording
