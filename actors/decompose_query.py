@@ -5,6 +5,7 @@ ComplexQuestionFound -> QueryDecomposed        prompt: decompose_query
 When it cannot be decomposed, the question itself is the only statement.
 """
 
+from actors.choosing.aliases import in_one_name
 from actors.evidence.lanes import usable_lanes
 from actors.question.profile import profile_of
 from bus.delivery.actor import actor
@@ -28,8 +29,11 @@ async def decompose_query(message: ComplexQuestionFound, ask: Ask) -> QueryDecom
 
 def planned(message: ComplexQuestionFound, sub_queries: tuple[contracts.SubQuery, ...]) -> QueryDecomposed:
     """Lanes, each with its own id, as many as the profile allows; the question itself when there is none."""
-    most = profile_of(message.question.profile).retrieval.sub_queries
-    lanes = usable_lanes(tuple((q.id, q.statement, q.focus) for q in sub_queries), "sq", most)
+    profile = profile_of(message.question.profile)
+    named = tuple(
+        (q.id, *(in_one_name(text, profile.synonyms) for text in (q.statement, q.focus))) for q in sub_queries
+    )
+    lanes = usable_lanes(named, "sq", profile.retrieval.sub_queries)
     return QueryDecomposed(
         lane=MAIN,
         question=message.question,

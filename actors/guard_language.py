@@ -2,7 +2,7 @@
 
 DraftMistranslated -> AnswerDrafted        prompt: guard_language
 
-When it cannot be translated the draft goes on as it is: its `wrong_language` flags lower its confidence.
+When it cannot be translated the draft goes on as it is, with its `wrong_language` flags and low confidence.
 """
 
 import msgspec

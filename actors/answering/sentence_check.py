@@ -38,7 +38,7 @@ class SentenceCheck:
         self._cleaning = cleaning
         self._evidence = evidence_of(request.evidence)
         self._advice = in_language(profile.safety_advice, request.question.language)
-        self._cites = cites and request.question.style != "hint"  # a hint encourages in words of its own
+        self._cites = cites and request.style != "hint"  # a hint encourages in words of its own
         self.verifies = profile.verify and request.question.release == "sentence"
         #: Whether a model verifies, for which one call with several sentences costs least.
         self.by_model = asks_model(request.question, "verify_answer")

@@ -100,6 +100,15 @@ def _in(name: str, text: str) -> bool:
     return re.search(rf"(?<![^\W_]){re.escape(name)}{after}", text) is not None
 
 
+def in_one_name(text: str, synonyms: Mapping[str, Sequence[str]]) -> str:
+    """The text with the listed name of each thing in place of its other names, so that a name is compared with itself."""
+    for one, others in synonyms.items():
+        for other in others:
+            if _in(fold(other), fold(text)) and not _in(fold(one), fold(text)):
+                text = re.sub(re.escape(other), one, text, flags=re.IGNORECASE)
+    return text
+
+
 def with_other_names(statement: str, synonyms: Mapping[str, Sequence[str]]) -> str:
     """The statement, followed by what the things in it are also called."""
     others = [alias.other for alias in listed(statement, synonyms) if alias.other not in statement.lower()]

@@ -128,6 +128,14 @@ def _latin(text: str) -> tuple[str, ...]:
     return tuple(map(fold, words)) if len("".join(words)) < sum(map(str.isalpha, text)) / 2 else ()
 
 
+def named_sides(question: str) -> tuple[str, ...]:
+    """The two things that a comparison compares, as it names them; empty for other questions."""
+    if not _COMPARES.search(question):
+        return ()
+    found = next(filter(None, (split.search(question) for split in _SIDES)), None)
+    return () if found is None else tuple(found[name].strip() for name in ("one", "two"))
+
+
 def _sides(text: str, weights: dict[str, float]) -> tuple[frozenset[str], ...]:
     """The terms of each of the two things that a question compares, without those that both have; empty for other questions.
 

@@ -64,7 +64,7 @@ def settle(message: Draft, decision: Decision, *, must_cite: bool, profile_reply
             outcome="answered",
             question=message.question.asked,
             answer=answer,
-            confidence=_undisputed(decision.confidence, message),
+            confidence=_at_most(decision.confidence, message, kept),
             re_gate=decision.re_gate,
             citations=citations,
             references=references,
@@ -179,8 +179,11 @@ def _is_barred(sentence: Sentence, message: Draft) -> bool:
     return found == "withheld" or (found == "unverified" and withholds_unverified(message.question))
 
 
-def _undisputed(confidence: Confidence, message: Draft) -> Confidence:
-    """The confidence of an answer, never high where its sources disagree."""
+def _at_most(confidence: Confidence, message: Draft, kept: Sequence[Sentence]) -> Confidence:
+    """The confidence of an answer: never high where its sources disagree, low where half of it is in another language."""
+    astray = sum(len(s.text) for s in kept if any(flag.kind == "wrong_language" for flag in s.flags))
+    if kept and 2 * astray >= sum(len(s.text) for s in kept):
+        return "low"
     return "medium" if confidence == "high" and message.conflicts else confidence
 
 

@@ -1,25 +1,33 @@
 """The rules' choice for a question: the request that rests on it, or the end of the run when the rules are not sure."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 from msgspec import UNSET
 
-from actors.choosing.choose import Choice, choice_in
+from actors.choosing.aliases import in_one_name
+from actors.choosing.asked import named_sides
+from actors.choosing.choose import Choice, choice_in, choice_of
 from actors.choosing.confidence import HIGH, shows
 from actors.choosing.features import FEATURES
 from actors.choosing.forms import kind_of
 from actors.choosing.parts import choose_parts
+from actors.choosing.unsaid import unsaid
 from actors.choosing.weights import weights
 from actors.evidence import spans
 from actors.evidence.conflicts import conflicts_in, opposing
 from actors.evidence.standing import out_of_date
 from actors.outcome.closest import closest
+from actors.outcome.refusals import decline
 from actors.question.exercises import is_exercise
 from actors.question.profile import profile_of
+from actors.question.resolved import asks_model
 from bus.journal.records import ChoiceRecord, Considered
 from bus.wire.messages import AnswerRequested, AnswerSettled, Passage, PassagesReady, Question, Span
+from index.languages import UNDETERMINED
 from prompts import contracts, notices
+from prompts.profiles import first_match
 from prompts.vocabulary import Reason, Style
 
 #: Answers of these forms explain step by step, so they are shown in the order of their document.
@@ -39,7 +47,25 @@ def chosen(message: PassagesReady, passages: tuple[Passage, ...]) -> Choice | No
         return None
     synonyms = profile_of(message.question.profile).synonyms
     parts = [a.sub_query_statement for a in message.analyses if not a.sub_query_id.startswith("sq_add_")]
-    return choose_parts(message.question, parts, passages, message.collection, synonyms)
+    question = message.question
+    if message.complex and synonyms:
+        question = msgspec.structs.replace(question, text=in_one_name(question.text, synonyms))
+    choice = choose_parts(question, parts, passages, message.collection, synonyms)
+    if choice is None or asks_model(message.question, "select_evidence"):
+        return choice
+    return in_one_language(message.question, choice, passages)
+
+
+def in_one_language(question: Question, choice: Choice, passages: tuple[Passage, ...]) -> Choice:
+    """The choice without what is in other languages than the question, with its own probability, if anything is left."""
+    own = [each for each in choice.shown if not is_foreign(question, passages[each.unit.passage])]
+    if not own or len(own) == len(choice.shown):
+        return choice
+    return choice_of(choice.asked, choice.ranked, own, passages)
+
+
+def is_foreign(question: Question, passage: Passage) -> bool:
+    return passage.language not in (question.language, UNDETERMINED, "")
 
 
 def choice_record(choice: Choice) -> ChoiceRecord:
@@ -58,20 +84,29 @@ def choice_record(choice: Choice) -> ChoiceRecord:
 def unsure(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice) -> AnswerSettled | None:
     """The end of the run with the closest passages, when it is not probable enough that the choice answers."""
     question = message.question
-    known = message.collection.languages
+    known = set(message.collection.languages)
     foreign = bool(known) and question.language not in known
     # Words of another language match by chance: names, numbers, what both languages took from a third.
     sure = choice.probability >= HIGH if foreign else shows(choice.probability, question.voice)
-    if (sure and not question.needs_model) or style_of(message) == "hint":
+    hints = style_of(message) == "hint"
+    if hints and shows(choice.probability, "helpful"):
+        return None
+    shown = [passages[each.unit.passage] for each in choice.shown]
+    if profile_of(question.profile).one_language and all(is_foreign(question, passage) for passage in shown):
+        foreign, sure, known = True, False, {passage.language for passage in shown}
+    one_sided = any(aspect in side or side in aspect for aspect in message.missing for side in sides_of(message))
+    if sure and not (question.needs_model or hints or one_sided or is_silent(message, shown)):
         return None
     nearest = max(spans.share_held(question.text, p.text + " " + p.title) for p in passages)
     far = nearest < profile_of(question.profile).retrieval.low_relevance
+    if far and is_outside(question):
+        return decline(question, "out_of_scope")
     return closest(
         question,
         "insufficient" if message.missing else "low_relevance" if far else "no_evidence",
         passages,
         best=[(each.unit.passage, each.unit.start, each.unit.end) for each in choice.ranked],
-        notice=needed(question),
+        notice=notices.text("replies", "no_hint", question.language) if hints else needed(question),
         missing=message.missing,
         probability=choice.probability,
         snapshot=message.snapshot,
@@ -83,6 +118,28 @@ def unsure(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice
 def is_sure(question: Question, choice: Choice) -> bool:
     """Whether the profile takes the rules' choice with this probability without asking a model."""
     return choice.probability > profile_of(question.profile).retrieval.sure_from
+
+
+def sides_of(message: PassagesReady) -> tuple[str, ...]:
+    """The two things that the question compares, under the names that the searches used."""
+    question = message.question
+    return named_sides(in_one_name(question.text, profile_of(question.profile).synonyms))
+
+
+def is_silent(message: PassagesReady, shown: Sequence[Passage]) -> bool:
+    """Whether the documents of a consultation do not speak of what is asked: it then answers nothing from them."""
+    question = message.question
+    if not profile_of(question.profile).safety_advice or sides_of(message):
+        return False
+    texts = [f"{passage.title} {' '.join(passage.headings)} {passage.text}" for passage in shown]
+    return unsaid(question.text, texts, only_first=message.complex)
+
+
+def is_outside(question: Question) -> bool:
+    """Whether rules alone place the question outside: the profile lists subjects, and it names none of them."""
+    profile = profile_of(question.profile)
+    words = (*profile.scope_words("in_scope"), *profile.scope_words("edge_scope"))
+    return bool(words) and not asks_model(question, "classify_intent") and not first_match(words, question.text)
 
 
 def suggestions(passages: tuple[Passage, ...], choice: Choice) -> list[contracts.PickedSpan]:
@@ -133,6 +190,8 @@ def with_leads(evidence: tuple[Span, ...], passages: tuple[Passage, ...], choice
 
 def unanswerable(message: PassagesReady) -> AnswerSettled:
     """The closest passages, or the refusal that fits: the missing aspects if judges named any, else that nothing was found."""
+    if not message.passages and not message.near and is_outside(message.question):
+        return decline(message.question, "out_of_scope")
     searched = any(analysis.judged for analysis in message.analyses)
     reason: Reason = "no_evidence" if message.passages or searched else "no_results"
     return closest(

@@ -33,6 +33,10 @@ from tests.message_samples import ABOUT, CONFLICT, FEE, FLAG, SETTLED, WEAK, que
 GOOD = Sentence(text="Refunds are paid within 14 days [1]. ")
 MORE = Sentence(text="The fee of 3,000 won is not refunded [2]. ")
 WEAKER = Sentence(text="It is quick [1]. ", flags=(WEAK,))
+FOREIGN = Sentence(
+    text="Ils sont rapides [1]. ",
+    flags=(Flag(kind="wrong_language", strength="weak", words="", evidence_n=(), why=""),),
+)
 LIE = Sentence(text="They take 30 days [1]. ", flags=(FLAG,), withheld=True)
 LIE2 = Sentence(text="They take 40 days [2]. ", flags=(FLAG,), withheld=True)
 UNCITED = Sentence(text="Refunds are paid soon. ", flags=(WEAK,))
@@ -137,6 +141,8 @@ async def test_sentence_in_json_has_its_place() -> None:
     [
         (verified(GOOD, MORE), "answered", None, "clean", "high"),
         (verified(GOOD, WEAKER), "answered", None, "caution", "medium"),
+        (verified(FOREIGN), "answered", None, "caution", "low"),
+        (verified(GOOD, MORE, FOREIGN), "answered", None, "caution", "medium"),
         (verified(GOOD, LIE), "answered", None, "low_confidence", "low"),
         (verified(GOOD, contradictions=(contradiction("nuance"),)), "answered", None, "clean", "high"),
         (verified(GOOD, contradictions=(contradiction("unsupported_claim"),)), "answered", None, "caution", "medium"),

@@ -13,7 +13,7 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     abilities: Pattern  # a whole question about what the program can do
     tasks: Pattern  # what asks for a new text, which needs a model
     instructions: Pattern  # a sentence that asks its reader to do something
-    fillers: Pattern  # words next to a greeting that add nothing
+    fillers: Pattern  # words that add nothing, next to a greeting or alone
     keys: Words  # beginnings of words typed along a row of keys
     article_headings: Pattern  # the beginning of an article heading in a law or contract
     last_letters: str  # letters that end a sentence even without a full stop, for a character class

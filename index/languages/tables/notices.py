@@ -46,7 +46,8 @@ class Replies(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     none_passes: Text  # names {filter}: no document passes it
     closest: Text  # nothing is claimed
     closest_passages: Text  # before the passages that come closest
-    closest_languages: Text  # names {languages}: those of the documents, where the question is in none of them
+    closest_languages: Text  # names {languages}: those of the documents that come closest
+    no_hint: Text  # for an exercise that the documents do not treat
     cancelled: Text
     withdrawn: Text
     failed: Text

@@ -44,13 +44,21 @@ class QuotationMarks(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     closing: Text
 
 
+class SourceLines(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How documents are named as the sources of what is above."""
+
+    title: Text  # names {title}
+    line: Text  # names {titles}
+
+
 class Hints(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Guidance for an exercise."""
 
     rule: Text  # before a quoted rule
-    read: Text  # names {title}, {words}, {n}
-    given: Text
-    next: Text
+    read: Text  # names {title}, {n}
+    part: Text  # names {heading}
+    values: Text  # the next step after a rule
+    find: Text  # the next step after a place to read
 
 
 class Phrases(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -61,4 +69,5 @@ class Phrases(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     replies: DirectReplies
     headings: AnswerHeadings
     quotation_marks: QuotationMarks
+    sources: SourceLines
     hints: Hints

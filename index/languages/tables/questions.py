@@ -48,6 +48,9 @@ class Clauses(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     asks: Patterns  # found only in parts that ask something
     joining: Patterns  # conjunctions after a comma, which go with it
     breaks: Patterns  # other places between two parts, apart from commas and full stops
+    weighs: Patterns  # a choice, advice to a person, a procedure: what one passage hardly answers
+    facets: Patterns  # several facets of one thing, with groups `topic` and `list`
+    between: Patterns  # what separates the facets of a list
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -82,6 +85,7 @@ class QuestionWording(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     """Words that say how something is asked, and not what about; read in the language of the question."""
 
     asking: Words
+    light: Words  # cut out of a run of characters in this order, so that the things that a question names are left
 
 
 class Questions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -6,7 +6,7 @@ from index.languages.tables.phrases import NoSuchKind
 from prompts.contracts import AnswerSimple, AnswerStructured, AnswerSynthesis, StructuredAnswer, Synthesis
 from prompts.vocabulary import Confidence
 from runtime.engines.extractive.answerable import Lack, lack
-from runtime.engines.extractive.chosen import is_chosen, quote_chosen
+from runtime.engines.extractive.chosen import in_brief, is_chosen, quote_chosen, source_line
 from runtime.engines.extractive.quoted import Quoted, in_reading_order
 from runtime.engines.extractive.quoting import laid_out, quote, texts_of
 from runtime.engines.extractive.ranking import rank
@@ -26,7 +26,9 @@ DIRECT, STRONG = 0.3, 0.6
 
 
 def answer_simple(prompt: AnswerSimple) -> str:
-    """What was chosen as the answer, or else at most four cited sentences; then the safety advice.
+    """What was chosen as the answer, or else at most four cited sentences.
+
+    A consultation has four at most, its sources and its advice.
 
     Without evidence, the admission that there is none.
     """
@@ -38,8 +40,10 @@ def answer_simple(prompt: AnswerSimple) -> str:
     )
     if not quoted:
         return spoken(prompt.language).phrases.refusals.not_in_evidence
-    text = laid_out(in_reading_order(quoted))
-    return f"{text}\n\n{prompt.safety_advice}" if prompt.safety_advice else text
+    if not prompt.safety_advice:
+        return laid_out(in_reading_order(quoted))
+    brief = in_brief(quoted, SIMPLE_SENTENCES)
+    return f"{laid_out(brief)}\n\n{source_line(brief, prompt.language)}\n\n{prompt.safety_advice}"
 
 
 def answer_synthesis(prompt: AnswerSynthesis) -> Synthesis:

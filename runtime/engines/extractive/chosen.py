@@ -4,17 +4,21 @@ from collections.abc import Set
 from dataclasses import replace
 from typing import Final
 
+from index.languages import spoken
 from index.languages.detection import detect
 from index.text.citations import strip_markers
 from index.text.passages import weigh
+from index.text.sentences import split
+from prompts import notices
 from prompts.contracts import Evidence
 from runtime.engines.extractive.quoted import Quoted, in_reading_order, said_once
-from runtime.engines.extractive.quoting import Limits, cite, laid_out, quoted_unit, shorten, texts_of
+from runtime.engines.extractive.quoting import Limits, cite, clean, laid_out, quoted_unit, shorten, texts_of
 from runtime.engines.extractive.ranking import Ranked, rank
 
 #: The most that is shown, in weights without the markers.
 MOST: Final = 600.0
 _FENCE = "```"
+_STOPS: Final = (".", "!", "。", "！", "…", ";", "；")
 #: Room for a full stop and for what closes a fence.
 _ENDING = 8.0
 
@@ -49,6 +53,33 @@ def quote_chosen(question: str, evidence: tuple[Evidence, ...], language: str = 
         cut = (quoted_unit(r, evidence[r.read.passage], Limits(0, 0), 0, whole=False, asked=asked) for r in ranked)
         found = [quoted for quoted in cut if quoted is not None]
     return _fitting(said_once(found), leading)
+
+
+def in_brief(found: list[Quoted], most: int) -> list[Quoted]:
+    """At most so many sentences in reading order, those that answer before others; neither headings nor questions, if possible."""
+    parts = [part for each in in_reading_order(found) for part in _parts(each)]
+    said = [part for part in parts if part.item or part.stands_alone or part.text.endswith(_STOPS)] or parts
+    kept = sorted(said, key=lambda part: clean(part.evidence.lead) not in part.text)[:most]
+    return [part for part in said if part in kept]
+
+
+def _parts(quoted: Quoted) -> list[Quoted]:
+    """Each sentence of a unit by itself; a list, a row or code as it is."""
+    if quoted.item or quoted.stands_alone:
+        return [quoted]
+    texts = [quoted.text[start:end].strip() for start, end in split(quoted.text)]
+    return [replace(quoted, text=text, cited=cite(text, quoted.evidence.n)) for text in texts]
+
+
+def source_line(quoted: list[Quoted], language: str) -> str:
+    """The titles of the documents that are quoted, as the last line of an answer."""
+    sources = spoken(language).phrases.sources
+    titles = dict.fromkeys(sources.title.format(title=name_of(each.evidence)) for each in quoted)
+    return sources.line.format(titles=notices.comma(language).join(titles))
+
+
+def name_of(evidence: Evidence) -> str:
+    return clean(evidence.title or evidence.source_id)
 
 
 def _leads(r: Ranked, quoted: Quoted, evidence: Evidence) -> bool:

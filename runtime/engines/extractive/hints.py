@@ -1,52 +1,76 @@
-"""Hints for an exercise that never state its result: what to read again, and which question to consider next."""
+"""Hints for an exercise that never state its result: the rule that applies, or where to read, and one step to take next."""
 
 import re
+from typing import NamedTuple
 
-from index.languages import LANGUAGES, of, spoken, union
-from index.languages.scripts import is_han, is_hangul
-from prompts.contracts import AnswerHint, Evidence, StructuredAnswer
-from runtime.engines.extractive.answers import STRUCTURED_CHARS, sources
+from index.languages import LANGUAGES, UNDETERMINED, of, spoken, union
+from index.languages.detection import detect
+from index.text.sentences import split
+from prompts.contracts import SECTIONS, AnswerHint, Evidence, StructuredAnswer
+from runtime.engines.extractive.answers import STRUCTURED_CHARS
 from runtime.engines.extractive.quoted import Quoted
-from runtime.engines.extractive.quoting import clean, quote, shorten
+from runtime.engines.extractive.quoting import cite, clean, quote, shorten
 
-READ_AGAIN = 1
-WORDS_NAMED = 4
+LONGEST_NAME = 80
+_LONGEST_RULE = max(len(of(language).phrases.hints.rule) for language in LANGUAGES)
 
 # Anything that could be the result of a calculation: digits, numerals in words, an equation.
 _RESULT = re.compile(rf"[\d=≈½¼¾²³]|{union(lambda language: language.words.number_words).pattern}", re.IGNORECASE)
-_LONGEST_RULE = max(len(of(language).phrases.hints.rule) for language in LANGUAGES)
-_CALCULATES = re.compile(r"\d")
+#: Terms joined by operators; a formula if one of them is a variable.
+_TERM = r"[-−±√(]*\d*[^\W\d_]{0,2}[²³⁴]?[()]*"
+_JOINED = re.compile(rf"(?<![^\W_]){_TERM}(?:\s*[-+−±×·*/=^√]+\s*{_TERM})+(?![^\W_])")
+_SOLVED = re.compile(r"[=≈]\s*[-−]?[\d.,]*[1-9][\d.,]*[\s)]*$")
+_NUMBER = re.compile(r"\d+")
+
+
+class Rule(NamedTuple):
+    evidence: Evidence
+    cited: str
 
 
 def answer_hint(prompt: AnswerHint) -> StructuredAnswer:
-    """Quote a rule only if the result must be a number and the rule has none; otherwise point to the passage to read."""
-    phrases = spoken(prompt.language).phrases
+    """Quote a rule only if the result must be a number and the rule has none; otherwise name what to read."""
+    hints = spoken(prompt.language).phrases.hints
     quoted = quote(prompt.question, prompt.contexts, prompt.language, STRUCTURED_CHARS - _LONGEST_RULE - 2)
     if not quoted:
-        return StructuredAnswer(summary=phrases.refusals.not_in_evidence, details=(phrases.hints.given,), citations=())
-    rules = [q for q in quoted if not _RESULT.search(q.text)] if _CALCULATES.search(prompt.question) else []
-    steps = (phrases.hints.given, phrases.hints.next)
-    if rules:
-        rule = rules[0]
-        return StructuredAnswer(summary=f"{phrases.hints.rule} {rule.cited}", details=steps, citations=sources([rule]))
-    to_read = quoted[:READ_AGAIN]
+        nothing = spoken(prompt.language).notices.replies.no_hint
+        return StructuredAnswer(summary=nothing, details=(), citations=())
+    rule = _rule(prompt, quoted)
+    best = (rule or quoted[0]).evidence
+    read = hints.read.format(title=shorten(clean(best.title or best.source_id), LONGEST_NAME), n=best.n)
+    heading = shorten(clean(best.section.split(SECTIONS)[-1]), LONGEST_NAME)
+    part = (hints.part.format(heading=heading),) if heading and heading != best.title else ()
     return StructuredAnswer(
-        summary=_reading(prompt.question, to_read[0], prompt.language), details=steps, citations=sources(to_read)
+        summary=f"{hints.rule} {rule.cited}" if rule else read,
+        details=(*part, hints.values if rule else hints.find),
+        citations=(best.source_id,),
     )
 
 
-def _reading(question: str, quoted: Quoted, language: str) -> str:
-    """Where to look and for what, using only the question's own words."""
-    words = ", ".join(_named(question)) or shorten(question, 60).rstrip(" ?？؟.。!")
-    return spoken(language).phrases.hints.read.format(title=_title(quoted.evidence), words=words, n=quoted.evidence.n)
+def _rule(prompt: AnswerHint, quoted: list[Quoted]) -> Rule | None:
+    """The first rule of the section that fits best; None where nothing is to be computed, as the rule may be the answer.
+
+    A formula with the numbers of the exercise is its solution.
+    """
+    if not _NUMBER.search(prompt.question):
+        return None
+    best = quoted[0].evidence
+    near = [q for q in quoted if (q.evidence.source_id, q.evidence.section) == (best.source_id, best.section)]
+    sentences = [(q.evidence, q.text[start:end]) for q in near for start, end in split(q.text)]
+    own = set(_NUMBER.findall(prompt.question))
+    for evidence, text in sentences:
+        shared = own & set(_NUMBER.findall(text))
+        worked = len(shared) > 1 or shared == own
+        if _is_rule(text) and not worked and detect(text) in (prompt.language, UNDETERMINED):
+            return Rule(evidence, cite(text, evidence.n))
+    return None
 
 
-def _named(question: str) -> list[str]:
-    """The question's longer words without digits, in order: what a reader would look up."""
-    words = [w.strip(".,;:?!؟？，。«»\"'()") for w in question.split()]
-    long = [w for w in words if len(w) >= (2 if is_han(w) or is_hangul(w) else 5) and not _CALCULATES.search(w)]
-    return long[-WORDS_NAMED:] if question and " " in question.strip() else []
+def _is_rule(text: str) -> bool:
+    """Whether a text has no number, but for those in formulas with a variable."""
+    return not _RESULT.search(_JOINED.sub(_without_formula, text))
 
 
-def _title(evidence: Evidence) -> str:
-    return shorten(clean(evidence.title or evidence.source_id), 80)
+def _without_formula(found: re.Match[str]) -> str:
+    formula = any(map(str.isalpha, found[0])) and not _SOLVED.search(found[0])
+    return " " if formula else found[0]

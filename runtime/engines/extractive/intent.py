@@ -38,7 +38,7 @@ def classify_intent(prompt: ClassifyIntent) -> Intent:
         rest = fold(query).replace(task[0], " ")
         alone = asks_nothing(rest, prompt.language) or bool(prompt.conversation_history)
         return _intent("greeting" if alone else "in_scope", "high", "needs_model", "It asks for a new text.")
-    if is_noise(query):
+    if is_noise(query) or (not prompt.conversation_history and _only(_FILLERS, query)):
         return _intent("unclear", "high", "", "It has no words to search for.", replies.unclear)
     if not prompt.conversation_history and asks_nothing(query, prompt.language):
         return _intent("unclear", "medium", "", "Nothing says what it is about.", replies.unclear)

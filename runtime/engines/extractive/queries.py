@@ -2,7 +2,9 @@
 
 from typing import Final
 
+from actors.choosing.asked import named_sides
 from index.languages import every, pattern, spoken, union
+from index.languages.scripts import is_han
 from index.languages.words import terms
 from prompts.contracts import ClassifyQuery, DecomposeQuery, Decomposition, QueryClass, RewriteQuery, SubQuery, Turn
 from runtime.engines.extractive.rewriting import rewrite_query
@@ -26,7 +28,9 @@ _BREAKS: Final = pattern(
 #: What is left of a break at the end of a part.
 _LEFT: Final = pattern(rf"[\s,，،、]+(?:{_JOINING})?[\s,，،、]*$")
 _COMPARES: Final = union(lambda language: language.questions.comparison.compares)
-_SIDES: Final = tuple(map(pattern, every(lambda language: language.questions.comparison.sides)))
+_WEIGHS: Final = union(lambda language: language.questions.clauses.weighs)
+_FACETS: Final = tuple(map(pattern, every(lambda language: language.questions.clauses.facets)))
+_BETWEEN: Final = union(lambda language: language.questions.clauses.between)
 _BEFORE: Final = union(lambda language: language.questions.statement.before).pattern
 _OPENING: Final = pattern(
     rf"^(?:(?:{_BEFORE})[ ,，]*)*(?:{union(lambda language: language.questions.statement.opening).pattern})\b\s*"
@@ -38,14 +42,16 @@ _PARTICLE: Final = pattern(rf"(?:{union(lambda language: language.questions.stat
 
 
 def classify_query(prompt: ClassifyQuery) -> QueryClass:
-    """Complex: several questions in one, a comparison, or very many content words."""
+    """Complex: several questions or facets in one, a comparison, a choice, advice, a procedure, or very many content words."""
     question = prompt.original_query
     parts, words = clauses(question), len(set(terms(question)))
-    compares = bool(_COMPARES.search(question))
-    is_complex = len(parts) > 1 or compares or words > MANY_WORDS
+    compares, weighs = bool(_COMPARES.search(question)), bool(_WEIGHS.search(question))
+    is_complex = len(parts) > 1 or compares or weighs or bool(facets(question)) or words > MANY_WORDS
     reason = (
         "It compares things."
         if compares
+        else "It asks for advice, a choice or a procedure."
+        if weighs
         else f"It asks {len(parts)} thing{'s' * (len(parts) > 1)} in {words} content words."
     )
     return QueryClass(
@@ -60,9 +66,9 @@ def decompose_query(prompt: DecomposeQuery) -> Decomposition:
     """One statement per clause and per side of a comparison; what a later clause refers back to is filled in."""
     most = MOST_PARTS if prompt.query_type == "complex" else MOST_SIMPLE_PARTS
     parts = parts_of(prompt.original_query, prompt.language)
-    wanted = [side for part in parts for side in (*sides(part), part)]
+    wanted = [side for part in parts for side in (*named_sides(part), *facets(part), part)]
     if len(wanted) > len(parts):
-        wanted = [w for w in wanted if w not in parts or not sides(w)] + [w for w in wanted if sides(w)]
+        wanted = [w for w in wanted if w not in parts or not named_sides(w)] + [w for w in wanted if named_sides(w)]
     found: dict[str, str] = {}
     for part in wanted:
         found.setdefault(statement(part)[:LONGEST_STATEMENT], part)
@@ -87,15 +93,14 @@ def clauses(question: str) -> list[str]:
     return [_LEFT.sub("", part.strip()).strip() for part in parts] or [question.strip()]
 
 
-def sides(question: str) -> tuple[str, ...]:
-    """The two things that a comparison compares; empty for other questions."""
-    if not _COMPARES.search(question):
+def facets(question: str) -> tuple[str, ...]:
+    """Each facet that a question lists, with the thing that has them; empty for other questions."""
+    found = next(filter(None, (listed.search(question) for listed in _FACETS)), None)
+    if found is None or named_sides(question):
         return ()
-    for sides_of in _SIDES:
-        found = sides_of.search(question)
-        if found:
-            return tuple(found[name].strip() for name in ("one", "two"))
-    return ()
+    topic = found["topic"].strip()
+    spaced = "" if is_han(topic[-1:]) else " "
+    return tuple(f"{topic}{spaced}{facet.strip()}" for facet in _BETWEEN.split(found["list"]) if facet.strip())
 
 
 def statement(question: str) -> str:

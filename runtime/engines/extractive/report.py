@@ -4,53 +4,70 @@ Where rules chose the answer it is said once and without that form, unless the r
 """
 
 import re
+from collections import Counter
 
+from actors.choosing.asked import named_sides
 from actors.gate.check import check_sentence, withholds
 from index.languages import spoken
-from index.languages.tables.phrases import QuotationMarks
-from prompts.contracts import AnswerReport
-from runtime.engines.extractive.chosen import is_chosen, quote_chosen
+from prompts.contracts import SECTIONS, AnswerReport
+from runtime.engines.extractive.chosen import in_brief, is_chosen, name_of, quote_chosen
 from runtime.engines.extractive.quoted import Quoted, in_reading_order
 from runtime.engines.extractive.quoting import clean, laid_out, quote
 
-CONCLUSION_SENTENCES = 3
-MOST_ARGUMENTS = 8
+CONCLUSION_SENTENCES = 4
+#: Sentences of the summary, one for each side of a comparison.
+SUMMARY_SENTENCES, OF_BOTH_SIDES = 1, 2
+MOST_ARGUMENTS = 5
 
 _QUOTE_SIGN = re.compile('["“”„«»「」『』]')
 
 
 def answer_report(prompt: AnswerReport) -> str:
     """A report with headings in the requested language, or the answer alone; every sentence is verbatim and has its marker."""
-    if is_chosen(prompt.evidence) and not prompt.safety_advice:
-        chosen = quote_chosen(prompt.original_query, prompt.evidence, prompt.language)
-        if chosen:
-            return laid_out(chosen)
-    phrases = spoken(prompt.language).phrases
-    quoted = quote(prompt.original_query, prompt.evidence, prompt.language)
+    question, evidence, language = prompt.original_query, prompt.evidence, prompt.language
+    chosen = quote_chosen(question, evidence, language) if is_chosen(evidence) else []
+    if chosen and not prompt.safety_advice:
+        return laid_out(chosen)
+    phrases = spoken(language).phrases
+    quoted = chosen or quote(question, evidence, language)
     if not quoted:
         return phrases.refusals.not_in_evidence
-    conclusion = in_reading_order(quoted[:CONCLUSION_SENTENCES])
+    summary = in_brief(quoted, OF_BOTH_SIDES if named_sides(question) else SUMMARY_SENTENCES)
     lines = [
-        f"**TL;DR** {quoted[0].cited}",
+        f"**TL;DR** {laid_out(summary)}",
         "",
         f"## {phrases.headings.conclusion}",
         "",
-        laid_out(conclusion),
+        laid_out(in_brief(quoted, CONCLUSION_SENTENCES)),
         "",
         f"## {phrases.headings.arguments}",
         "",
+        *(f"{number}. {_argument(q, language)}" for number, q in enumerate(_arguments(quoted), 1)),
     ]
-    arguments = in_reading_order(quoted[:MOST_ARGUMENTS])
-    lines += [f"{number}. {_argument(q, phrases.quotation_marks)}" for number, q in enumerate(arguments, 1)]
     if prompt.safety_advice:
         lines += ["", prompt.safety_advice]
     return "\n".join(lines)
 
 
-def _argument(q: Quoted, marks: QuotationMarks) -> str:
-    """Title and quotation; without quotation marks if the text has its own, and without what the gate would withhold."""
-    name = clean(q.evidence.title or q.evidence.source_id)
-    marked = f"**{name}**: {marks.opening}{q.text}{marks.closing} [{q.evidence.n}]"
+def _arguments(quoted: list[Quoted]) -> list[Quoted]:
+    """At most MOST_ARGUMENTS quotations in reading order, of every section one before a second of any."""
+    seen: Counter[tuple[str, str]] = Counter()
+    turns: list[tuple[int, int]] = []
+    for at, each in enumerate(quoted):
+        place = each.evidence.source_id, each.evidence.section
+        turns.append((seen[place], at))
+        seen[place] += 1
+    return in_reading_order([quoted[at] for _, at in sorted(turns)[:MOST_ARGUMENTS]])
+
+
+def _argument(q: Quoted, language: str) -> str:
+    """Title, quotation and document; without quotation marks if the text has its own, and without what the gate would withhold."""
+    marks, sources = spoken(language).phrases.quotation_marks, spoken(language).phrases.sources
+    document = name_of(q.evidence)
+    title = clean(q.evidence.section.split(SECTIONS)[-1]) or document
+    line = sources.line.format(titles=sources.title.format(title=document))
+    marked = f"**{title}**: {marks.opening}{q.text}{marks.closing} [{q.evidence.n}]"
     own_marks = "\n" in q.cited or _QUOTE_SIGN.search(q.text)
-    forms = (f"**{name}**: {q.cited}",) if own_marks else (marked, f"**{name}**: {q.cited}")
-    return next((form for form in forms if not withholds(check_sentence(form, (q.evidence,)))), q.cited)
+    forms = (f"**{title}**: {q.cited}",) if own_marks else (marked, f"**{title}**: {q.cited}")
+    said = next((form for form in forms if not withholds(check_sentence(form, (q.evidence,)))), q.cited)
+    return f"{said}\n   {line}"

@@ -2,6 +2,7 @@
 
 import re
 
+import msgspec
 import pytest
 
 from actors.gate.check import check_sentence, withholds
@@ -210,6 +211,8 @@ def test_empty_context_has_no_citations(language: Language) -> None:
         ("ar", "ما الغاز الذي تمتصه النباتات؟", "تمتص النباتات ثاني أكسيد الكربون من الهواء.", "الكربون"),
         ("ko", "한 변이 4인 정사각형의 넓이를 구하세요", "한 변이 4인 정사각형의 넓이는 16이다.", "16"),
         ("zh", "求边长为4的正方形的面积", "边长为4的正方形的面积是十六。", "十六"),
+        ("en", "Factorise x² − 5x + 6.", "It factorises as x² − 5x + 6 = (x − 2)(x − 3).", "− 3"),
+        ("en", "Solve 2x + 3 = 7.", "The equation has the solution x = 2.", "x = 2"),
     ],
 )
 def test_a_hint_never_states_the_result(language: str, question: str, text: str, result: str) -> None:
@@ -219,13 +222,29 @@ def test_a_hint_never_states_the_result(language: str, question: str, text: str,
     assert reply.citations == ("s1",)
 
 
-def test_hint_gives_the_rule_without_the_result() -> None:
-    reply = answer_hint(
-        AnswerHint(
-            question="Calculate the area of a rectangle of 4 by 6.",
-            contexts=evidence("The area of a rectangle is its length times its width. So 4 by 6 gives 24."),
-            language="en",
-        )
-    )
-    assert "length times its width [1]" in reply.summary
+@pytest.mark.parametrize(
+    ("asked", "text", "rule"),
+    [
+        (
+            "Calculate the area of a rectangle of 4 by 6.",
+            "The area of a rectangle is its length times its width. So 4 by 6 gives 24.",
+            "length times its width",
+        ),
+        ("Solve 2x² + 3x − 5 = 0.", "The solutions are given by x = (−b ± √(b² − 4ac)) / 2a.", "√(b² − 4ac)) / 2a"),
+    ],
+)
+def test_hint_gives_the_rule_without_the_result(asked: str, text: str, rule: str) -> None:
+    (given,) = evidence(text)
+    given = msgspec.structs.replace(given, title="Notes", section="Course › Rules")
+    reply = answer_hint(AnswerHint(question=asked, contexts=(given,), language="en"))
+    assert f"{rule} [1]" in reply.summary
     assert "24" not in reply.summary
+    assert (reply.details[0], len(reply.details)) == ("Look there for **Rules**.", 2)
+
+
+def test_hint_names_where_to_read() -> None:
+    (given,) = evidence("Oxygen is released when plants make sugar.")
+    given = msgspec.structs.replace(given, title="Notes", section="Course › Photosynthesis")
+    asked = "Which gas is released by plants? (a) oxygen (b) nitrogen"
+    reply = answer_hint(AnswerHint(question=asked, contexts=(given,), language="en"))
+    assert (reply.summary, reply.details[0]) == ("Read **Notes** again [1].", "Look there for **Photosynthesis**.")

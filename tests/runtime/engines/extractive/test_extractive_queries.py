@@ -2,8 +2,9 @@
 
 import pytest
 
+from actors.choosing.asked import named_sides
 from prompts.contracts import ClassifyQuery, DecomposeQuery
-from runtime.engines.extractive.queries import classify_query, clauses, decompose_query, sides, statement
+from runtime.engines.extractive.queries import classify_query, clauses, decompose_query, statement
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,7 @@ def test_conditions_stay_with_their_question(question: str, parts: list[str]) ->
     ],
 )
 def test_the_two_sides_of_a_comparison(question: str, both: tuple[str, ...]) -> None:
-    assert sides(question) == both
+    assert named_sides(question) == both
 
 
 @pytest.mark.parametrize(
