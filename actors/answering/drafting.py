@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from actors.answering.release import NOTHING, CheckedStream, Earlier
 from actors.answering.sentence_check import cited_in
-from actors.choosing.confidence import confidence_of, lower
+from actors.choosing.confidence import HIGH_ADVICE, confidence_of, lower
 from actors.outcome.closest import closest, passage_of
 from actors.outcome.refusals import fail
 from actors.question.profile import in_language, profile_of
@@ -151,11 +151,16 @@ def probability_shown(request: AnswerRequested, sentences: Iterable[Sentence]) -
 
 
 def confidence_in(request: AnswerRequested, probability: float | None, most: Confidence = "high") -> Confidence:
-    """The confidence that a probability allows; of a model's own choice without one, medium."""
-    if probability is not None:
-        return lower(most, confidence_of(probability))
-    unknown = request.question.contexts is None and asks_model(request.question, "select_evidence")
-    return lower(most, "medium") if unknown else most
+    """The confidence that a probability allows; of a model's own choice without one, medium.
+
+    Rules are never sure of a whole report to a person who needs safety advice.
+    """
+    by_model = asks_model(request.question, "select_evidence")
+    if probability is None:
+        return lower(most, "medium") if request.question.contexts is None and by_model else most
+    if advice(request) and not by_model and (request.style == "report" or probability < HIGH_ADVICE):
+        most = lower(most, "medium")
+    return lower(most, confidence_of(probability))
 
 
 def advice(request: AnswerRequested) -> str:

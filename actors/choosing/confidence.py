@@ -7,6 +7,8 @@ from prompts.vocabulary import Confidence, Voice
 #: The probability from which an answer is shown.
 SHOWN_FROM: Final[dict[Voice, float]] = {"strict": 0.5, "helpful": 0.3}
 HIGH, MEDIUM = 0.9, 0.7
+#: The same for what rules chose under a profile that advises people about their health.
+HIGH_ADVICE: Final = 0.95
 
 _ORDER: Final[tuple[Confidence, ...]] = ("low", "medium", "high")
 

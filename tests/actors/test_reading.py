@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.answering.drafting import probability_shown
+from actors.answering.drafting import confidence_in, probability_shown
 from actors.evidence.analyses import verbatim
 from actors.evidence.contexts import given as given_contexts
 from actors.evidence.lanes import merge
@@ -377,6 +377,76 @@ async def test_foreign_documents_answer_only_with_certainty() -> None:
     assert isinstance(settled, AnswerSettled)
     assert settled.settled.outcome == "closest"
     assert "Chinese" in settled.settled.answer
+
+
+@pytest.mark.parametrize("profile", ["tutor", "general"])
+async def test_tutor_answers_in_one_language(profile: str) -> None:
+    """Evidence in the question's language stays alone; where there is none, the tutor claims nothing."""
+    french = passage("r.md", "Les remboursements sont payés dans les 14 days, how many.", language="fr")
+    asked = question(profile=profile, text=question().text)
+    known = Collection(languages={"en": 40, "fr": 40})
+    both = await select_evidence.handle(found(passage(), french, question=asked, collection=known), ScriptedAsk())
+    assert isinstance(both, AnswerRequested)
+    assert {span.language for span in both.evidence} == {"en"}
+    only = passage(text=REFUNDS, language="fr")
+    ended = await select_evidence.handle(found(only, question=asked, collection=known), ScriptedAsk())
+    assert isinstance(ended, AnswerSettled) == (profile == "tutor")
+    if isinstance(ended, AnswerSettled):
+        assert (ended.settled.outcome, "French" in ended.settled.answer) == ("closest", True)
+
+
+async def test_hint_needs_material_that_fits() -> None:
+    exercise = question(profile="tutor", text="Calculate the area of a circle with radius 3.")
+    ended = await select_evidence.handle(found(passage(), question=exercise), ScriptedAsk())
+    assert isinstance(ended, AnswerSettled)
+    assert (ended.settled.outcome, ended.settled.passages) == ("refused", ())
+    assert "fits this exercise" in ended.settled.answer
+
+
+CLINIC = "角膜塑形镜适用于8岁以上、近视不超过600度的人。每晚应佩戴8至10小时。感冒发热时必须停戴。"
+
+
+@pytest.mark.parametrize(
+    ("text", "missing", "answered"),
+    [
+        ("角膜塑形镜每晚应佩戴几小时？", (), True),
+        ("孕妇可以戴角膜塑形镜吗？", (), False),
+        ("角膜塑形镜和红光哪个更好？", ("红光",), False),
+    ],
+)
+async def test_consultation_knows_what_is_missing(text: str, missing: tuple[str, ...], answered: bool) -> None:
+    clinic = passage(text=CLINIC, title="角膜塑形镜佩戴须知", language="zh")
+    asked = question(profile="myopia", language="zh", text=text, voice="helpful")
+    message = found(clinic, question=asked, missing=missing, complex=bool(missing))
+    result = await select_evidence.handle(message, ScriptedAsk())
+    assert isinstance(result, AnswerRequested) == answered
+    if isinstance(result, AnswerSettled):
+        assert result.settled.outcome == "closest"
+        assert all(aspect in result.settled.answer for aspect in missing)
+
+
+async def test_question_outside_the_scope_is_declined() -> None:
+    asked = question(profile="myopia", language="zh", text="明天会下雨吗？")
+    ended = await select_evidence.handle(found(question=asked), ScriptedAsk())
+    assert isinstance(ended, AnswerSettled)
+    assert (ended.settled.outcome, ended.settled.detail) == ("declined", "out_of_scope")
+
+
+@pytest.mark.parametrize(
+    ("profile", "style", "probability", "confidence"),
+    [
+        ("general", "report", 0.96, "high"),
+        ("myopia", "simple", 0.96, "high"),
+        ("myopia", "simple", 0.94, "medium"),
+        ("myopia", "report", 0.99, "medium"),
+    ],
+)
+def test_rules_are_careful_with_advice(profile: str, style: Any, probability: float, confidence: str) -> None:
+    asked = question(profile=profile, language="zh")
+    request = AnswerRequested(
+        style=style, question=asked, evidence=(), analyses=(), conflicts=(), snapshot="s", rounds=1
+    )
+    assert confidence_in(request, probability) == confidence
 
 
 @pytest.mark.parametrize(

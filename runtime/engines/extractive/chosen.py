@@ -56,11 +56,19 @@ def quote_chosen(question: str, evidence: tuple[Evidence, ...], language: str = 
 
 
 def in_brief(found: list[Quoted], most: int) -> list[Quoted]:
-    """At most so many sentences in reading order, those that answer before others; neither headings nor questions, if possible."""
-    parts = [part for each in in_reading_order(found) for part in _parts(each)]
-    said = [part for part in parts if part.item or part.stands_alone or part.text.endswith(_STOPS)] or parts
-    kept = sorted(said, key=lambda part: clean(part.evidence.lead) not in part.text)[:most]
-    return [part for part in said if part in kept]
+    """At most so many sentences, in reading order: those that answer before others; headings and questions only alone."""
+    parts = [(at, part) for at, each in enumerate(found) for part in _parts(each)]
+    said = [each for each in parts if _is_said(each[1])] or parts
+    kept = sorted(said, key=lambda each: (not _answers(each[1]), each[0]))[:most]
+    return in_reading_order([part for at, part in sorted(kept, key=said.index)])
+
+
+def _is_said(part: Quoted) -> bool:
+    return bool(part.item) or part.stands_alone or part.text.endswith(_STOPS)
+
+
+def _answers(part: Quoted) -> bool:
+    return bool(part.evidence.lead) and clean(part.evidence.lead) in part.text
 
 
 def _parts(quoted: Quoted) -> list[Quoted]:

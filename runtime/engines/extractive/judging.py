@@ -53,7 +53,10 @@ def judge_relevance(prompt: JudgeRelevance) -> Relevance:
 
 
 def judge_sufficiency(prompt: JudgeSufficiency) -> Sufficiency:
-    """Sufficient when every sub-query has an extract; each one without gets another search with its content words alone."""
+    """Sufficient when every sub-query has an extract; each one without gets another search with its content words alone.
+
+    What is missing is named where something else was found: nobody needs to be told the whole question.
+    """
     by_id = {analysis.sub_query_id: analysis for analysis in prompt.sub_query_analyses}
     covered: list[SubQuery] = []
     missing: list[SubQuery] = []
@@ -73,7 +76,7 @@ def judge_sufficiency(prompt: JudgeSufficiency) -> Sufficiency:
         is_sufficient=not missing,
         confidence="low" if not covered else "medium" if missing else "high",
         missing_critical_aspects=tuple(
-            shorten(s.focus or s.statement, LONGEST_ASPECT) for s in missing[:MOST_CRITICAL]
+            shorten(s.focus or s.statement, LONGEST_ASPECT) for s in (missing[:MOST_CRITICAL] if covered else ())
         ),
         reasoning=f"{len(covered)} of {len(prompt.sub_queries)} aspects are covered.",
         additional_sub_queries=added,

@@ -63,11 +63,12 @@ def _arguments(quoted: list[Quoted]) -> list[Quoted]:
 def _argument(q: Quoted, language: str) -> str:
     """Title, quotation and document; without quotation marks if the text has its own, and without what the gate would withhold."""
     marks, sources = spoken(language).phrases.quotation_marks, spoken(language).phrases.sources
-    document = name_of(q.evidence)
-    title = clean(q.evidence.section.split(SECTIONS)[-1]) or document
-    line = sources.line.format(titles=sources.title.format(title=document))
+    document = sources.title.format(title=name_of(q.evidence))
+    title = clean(q.evidence.section.split(SECTIONS)[-1])
+    line = f"\n   {sources.line.format(titles=document)}" if title else ""
+    title = title or document
     marked = f"**{title}**: {marks.opening}{q.text}{marks.closing} [{q.evidence.n}]"
     own_marks = "\n" in q.cited or _QUOTE_SIGN.search(q.text)
     forms = (f"**{title}**: {q.cited}",) if own_marks else (marked, f"**{title}**: {q.cited}")
     said = next((form for form in forms if not withholds(check_sentence(form, (q.evidence,)))), q.cited)
-    return f"{said}\n   {line}"
+    return f"{said}{line}"

@@ -29,6 +29,18 @@ from runtime.engines.extractive.queries import classify_query, clauses, decompos
         ("متى تبدأ الدروس؟", "simple"),
         ("متى تبدأ الدروس وكم الرسوم؟", "complex"),
         ("ما الفرق بين القرض والمنحة؟", "complex"),
+        ("8岁孩子近视200度，应该怎么控制？", "complex"),
+        ("该不该给孩子用阿托品？", "complex"),
+        ("角膜塑形镜的适应症、禁忌症和护理方法", "complex"),
+        ("视力筛查的流程是什么？", "complex"),
+        ("阿托品的浓度是多少？", "simple"),
+        ("Should I take the exam in June?", "complex"),
+        ("When should I hand in the essay?", "simple"),
+        ("Dois-je passer l'examen en juin ?", "complex"),
+        ("Quand dois-je rendre le devoir ?", "simple"),
+        ("¿Cuáles son los pasos de la matrícula?", "complex"),
+        ("ما خطوات التسجيل؟", "complex"),
+        ("환불 절차가 어떻게 되나요?", "complex"),
     ],
 )
 def test_simple_and_complex(question: str, query_type: str) -> None:
@@ -96,3 +108,9 @@ def test_simple_question_has_two_lanes_others_five() -> None:
     assert len(decompose_query(DecomposeQuery(original_query=question, language="en")).sub_queries) == 5
     simple = DecomposeQuery(original_query=question, language="en", query_type="simple")
     assert len(decompose_query(simple).sub_queries) == 2
+
+
+def test_each_facet_is_searched_for() -> None:
+    asked = DecomposeQuery(original_query="角膜塑形镜的适应症、禁忌症和护理方法", language="zh")
+    found = [sub.statement for sub in decompose_query(asked).sub_queries]
+    assert found[:3] == ["角膜塑形镜适应症", "角膜塑形镜禁忌症", "角膜塑形镜护理方法"]
