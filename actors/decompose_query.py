@@ -30,9 +30,8 @@ async def decompose_query(message: ComplexQuestionFound, ask: Ask) -> QueryDecom
 def planned(message: ComplexQuestionFound, sub_queries: tuple[contracts.SubQuery, ...]) -> QueryDecomposed:
     """Lanes, each with its own id, as many as the profile allows; the question itself when there is none."""
     profile = profile_of(message.question.profile)
-    named = tuple(
-        (q.id, *(in_one_name(text, profile.synonyms) for text in (q.statement, q.focus))) for q in sub_queries
-    )
+    names = profile.synonyms
+    named = tuple((q.id, in_one_name(q.statement, names), in_one_name(q.focus, names)) for q in sub_queries)
     lanes = usable_lanes(named, "sq", profile.retrieval.sub_queries)
     return QueryDecomposed(
         lane=MAIN,
