@@ -17,6 +17,7 @@ from actors.question.profile import PROFILES, profile_of
 from actors.retrieve import retrieve
 from actors.select_evidence import select_evidence
 from bus.powers.events import Sources
+from bus.powers.protocols import unnoted
 from bus.wire.errors import BadReply, Unavailable
 from bus.wire.messages import (
     AnswerRequested,
@@ -289,7 +290,7 @@ FAR = question(
 async def test_unanswerable_question_ends_with_its_reason(
     message: PassagesReady, ask: ScriptedAsk, outcome: str, reason: str
 ) -> None:
-    settled = await select_evidence.handle(message, ask)
+    settled = await select_evidence.handle(message, ask, unnoted)
     assert isinstance(settled, AnswerSettled)
     assert (settled.settled.outcome, settled.settled.reason) == (outcome, reason)
     assert bool(settled.settled.passages) == (outcome == "closest")
@@ -299,7 +300,7 @@ async def test_unanswerable_question_ends_with_its_reason(
 async def test_invented_pick_leaves_it_to_rules() -> None:
     message = found(passage(), question=question(has_model=True))
     with pytest.raises(BadReply, match="letter by letter") as raised:
-        await select_evidence.handle(message, picks("Refunds are paid within 30 days"))
+        await select_evidence.handle(message, picks("Refunds are paid within 30 days"), unnoted)
     assert select_evidence.fallback is not None
     asked = select_evidence.fallback(message, raised.value)
     assert isinstance(asked, AnswerRequested)
@@ -314,9 +315,9 @@ async def test_model_is_asked_where_rules_doubt() -> None:
     doubtful = found(passage(text="Tulips bloom for days.", title="Garden"), question=FAR)
     model = msgspec.structs.replace(doubtful, question=msgspec.structs.replace(FAR, has_model=True))
     ask = picks("Tulips bloom for days.")
-    assert isinstance(await select_evidence.handle(doubtful, ask), AnswerSettled)
+    assert isinstance(await select_evidence.handle(doubtful, ask, unnoted), AnswerSettled)
     assert not ask.asked
-    requested = await select_evidence.handle(model, ask)
+    requested = await select_evidence.handle(model, ask, unnoted)
     assert isinstance(requested, AnswerRequested)
     assert requested.probability is not None
     assert requested.probability < 0.5
@@ -331,7 +332,8 @@ async def test_probability_is_of_the_picked_spans() -> None:
     asked = question(text="Within how many days of the return are refunds paid?", has_model=True)
     message = found(passage(text=text), question=asked)
     rules, other, both = [
-        await select_evidence.handle(message, ask) for ask in (ScriptedAsk(), picks(SECOND), picks(SECOND, FIRST))
+        await select_evidence.handle(message, ask, unnoted)
+        for ask in (ScriptedAsk(), picks(SECOND), picks(SECOND, FIRST))
     ]
     assert isinstance(rules, AnswerRequested)
     assert isinstance(other, AnswerRequested)
@@ -359,7 +361,7 @@ async def test_probability_is_of_the_picked_spans() -> None:
 async def test_style_of_the_request(profile: str, style: Any, complex_: bool, text: str, answer_style: str) -> None:
     asked = question(profile=profile, style=style, text=text)
     message = found(passage(), question=asked, complex=complex_, analyses=(ANALYSIS,) if complex_ else ())
-    result = await select_evidence.handle(message, picks("Refunds are paid within 14 days of the return."))
+    result = await select_evidence.handle(message, picks("Refunds are paid within 14 days of the return."), unnoted)
     assert isinstance(result, AnswerRequested)
     assert result.style == answer_style
 
@@ -367,13 +369,13 @@ async def test_style_of_the_request(profile: str, style: Any, complex_: bool, te
 async def test_foreign_documents_answer_only_with_certainty() -> None:
     known = {"en": 40, "fr": 2}
     answered = await select_evidence.handle(
-        found(passage(), collection=Collection(languages=known)), picks(REFUNDS[:46])
+        found(passage(), collection=Collection(languages=known)), picks(REFUNDS[:46]), unnoted
     )
     assert isinstance(answered, AnswerRequested)
     assert answered.probability is not None
     assert 0.5 <= answered.probability < 0.9
     foreign = found(passage(), collection=Collection(languages={"fr": 2, "zh": 40}))
-    settled = await select_evidence.handle(foreign, ScriptedAsk())
+    settled = await select_evidence.handle(foreign, ScriptedAsk(), unnoted)
     assert isinstance(settled, AnswerSettled)
     assert settled.settled.outcome == "closest"
     assert "Chinese" in settled.settled.answer
@@ -385,11 +387,13 @@ async def test_tutor_answers_in_one_language(profile: str) -> None:
     french = passage("r.md", "Les remboursements sont payés dans les 14 days, how many.", language="fr")
     asked = question(profile=profile, text=question().text)
     known = Collection(languages={"en": 40, "fr": 40})
-    both = await select_evidence.handle(found(passage(), french, question=asked, collection=known), ScriptedAsk())
+    both = await select_evidence.handle(
+        found(passage(), french, question=asked, collection=known), ScriptedAsk(), unnoted
+    )
     assert isinstance(both, AnswerRequested)
     assert {span.language for span in both.evidence} == {"en"}
     only = passage(text=REFUNDS, language="fr")
-    ended = await select_evidence.handle(found(only, question=asked, collection=known), ScriptedAsk())
+    ended = await select_evidence.handle(found(only, question=asked, collection=known), ScriptedAsk(), unnoted)
     assert isinstance(ended, AnswerSettled) == (profile == "tutor")
     if isinstance(ended, AnswerSettled):
         assert (ended.settled.outcome, "French" in ended.settled.answer) == ("closest", True)
@@ -397,7 +401,7 @@ async def test_tutor_answers_in_one_language(profile: str) -> None:
 
 async def test_hint_needs_material_that_fits() -> None:
     exercise = question(profile="tutor", text="Calculate the area of a circle with radius 3.")
-    ended = await select_evidence.handle(found(passage(), question=exercise), ScriptedAsk())
+    ended = await select_evidence.handle(found(passage(), question=exercise), ScriptedAsk(), unnoted)
     assert isinstance(ended, AnswerSettled)
     assert (ended.settled.outcome, ended.settled.passages) == ("refused", ())
     assert "fits this exercise" in ended.settled.answer
@@ -418,7 +422,7 @@ async def test_consultation_knows_what_is_missing(text: str, missing: tuple[str,
     clinic = passage(text=CLINIC, title="角膜塑形镜佩戴须知", language="zh")
     asked = question(profile="myopia", language="zh", text=text, voice="helpful")
     message = found(clinic, question=asked, missing=missing, complex=bool(missing))
-    result = await select_evidence.handle(message, ScriptedAsk())
+    result = await select_evidence.handle(message, ScriptedAsk(), unnoted)
     assert isinstance(result, AnswerRequested) == answered
     if isinstance(result, AnswerSettled):
         assert result.settled.outcome == "closest"
@@ -427,7 +431,7 @@ async def test_consultation_knows_what_is_missing(text: str, missing: tuple[str,
 
 async def test_question_outside_the_scope_is_declined() -> None:
     asked = question(profile="myopia", language="zh", text="明天会下雨吗？")
-    ended = await select_evidence.handle(found(question=asked), ScriptedAsk())
+    ended = await select_evidence.handle(found(question=asked), ScriptedAsk(), unnoted)
     assert isinstance(ended, AnswerSettled)
     assert (ended.settled.outcome, ended.settled.detail) == ("declined", "out_of_scope")
 
