@@ -34,4 +34,10 @@ MCP = Command(
     "Offer the documents to a desktop client, by the Model Context Protocol.",
     INTEGRATIONS,
 )
+SUITE = Command(
+    "runtime.commands.suite",
+    "suite_group",
+    "Keep recorded runs as tests, and check them again.",
+    DEBUGGING,
+)
 RESTORE = Command("runtime.commands.backup", "restore_command", "Put a backup back.", OPERATIONS)

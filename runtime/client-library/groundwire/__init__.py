@@ -1,1 +1,1 @@
-"""What programs import of Groundwire: `groundwire.client`."""
+"""What programs import of Groundwire: `groundwire.client`, and `groundwire.testing` for tests with pytest."""

@@ -1,0 +1,125 @@
+"""A suite: a TOML file with a table a case, beside a folder with the trace of each.
+
+The file has what a person decides, so a review of it shows what is expected now; the traces are evidence that nobody edits. Each is
+a file of its own, so a new case changes no other.
+"""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Annotated, Final
+
+import msgspec
+import tomli_w
+
+from bus.runs.run_record import RunRecord
+from index.languages.toml_check import problems
+from index.languages.words import terms
+from index.text.citations import strip_markers
+from prompts.vocabulary import FlagKind, Outcome, Reason
+
+VERSION: Final = 1
+#: How many words of an answer a new case requires besides its numbers.
+_KEY_WORDS: Final = 2
+_NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
+
+type Words = tuple[str, ...]
+Name = Annotated[str, msgspec.Meta(pattern=r"^[^\s/\\][^/\\\n]{0,99}\Z")]
+
+
+class BrokenSuite(ValueError):
+    """A suite that cannot be read or written; the message names the file, the key and the remedy."""
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What is expected of one question. `run` names its trace. What is left out is not checked.
+
+    `says` and `never_says`: words of the answer, in any case and by whole words. `cites` and `never_cites`: sources of the
+    citations, or of the closest passages. `flags`: kinds of flags that the gate raises against the recorded replies.
+    """
+
+    name: Name
+    run: str
+    question: str = ""  # for the reader: the trace has it
+    note: str = ""
+    outcome: Outcome | None = None
+    reason: Reason | None = None
+    says: Words = ()
+    never_says: Words = ()
+    cites: Words = ()
+    never_cites: Words = ()
+    flags: tuple[FlagKind, ...] = ()
+
+
+class Suite(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All cases of a file, in its order."""
+
+    version: int = VERSION
+    case: tuple[Case, ...] = ()
+
+
+def traces_of(path: Path) -> Path:
+    """The folder with the traces of a suite."""
+    return path.with_suffix(".traces")
+
+
+def read_suite(path: Path) -> Suite:
+    """Raises BrokenSuite."""
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise BrokenSuite(f"{path}: cannot be read ({error})") from None
+    except tomllib.TOMLDecodeError as error:
+        raise BrokenSuite(f"{path}: is not TOML: {error}") from None
+    if found := problems(raw, Suite):
+        raise BrokenSuite(f"{path}: {found[0]}")
+    suite = msgspec.convert(raw, Suite, strict=True)
+    if suite.version != VERSION:
+        raise BrokenSuite(f"{path}: a suite of version {suite.version}; this Groundwire reads version {VERSION}")
+    names = [case.name for case in suite.case]
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        raise BrokenSuite(f"{path}: two cases are called {twice!r}; rename one")
+    return suite
+
+
+def write_suite(path: Path, suite: Suite) -> None:
+    """Raises BrokenSuite."""
+    text = tomli_w.dumps(msgspec.to_builtins(suite), multiline_strings=False)
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BrokenSuite(f"{path}: cannot be written ({error.strerror})") from None
+
+
+def expected_of(record: RunRecord, name: str, run: str) -> Case:
+    """What one may expect of this run from now on: its outcome, sources, numbers and a few words, and what the gate caught."""
+    answer = strip_markers(record.answer) if record.outcome == "answered" else ""
+    strong = [flag for sentence in record.withheld for flag in sentence.flags if flag.strength == "strong"]
+    caught = (number for flag in strong if flag.kind == "fabricated_number" for number in _NUMBER.findall(flag.words))
+    shown = {*_NUMBER.findall(record.answer), *_NUMBER.findall(record.question)}
+    return Case(
+        name=name,
+        run=run,
+        question=record.question,
+        outcome=record.outcome,
+        reason=record.reason,
+        says=tuple(dict.fromkeys([*_NUMBER.findall(answer), *_key_words(answer, record)])),
+        never_says=tuple(dict.fromkeys(number for number in caught if number not in shown)),
+        cites=sources_of(record),
+        flags=tuple(sorted({flag.kind for flag in strong})),
+    )
+
+
+def sources_of(record: RunRecord) -> Words:
+    """The sources that the answer cites, or the first of the closest passages."""
+    if record.outcome == "answered":
+        return tuple(dict.fromkeys(citation.source_id for citation in record.citations))
+    return tuple(passage.source_id for passage in record.passages[:1])
+
+
+def _key_words(answer: str, record: RunRecord) -> list[str]:
+    """The longest words of the answer that the evidence has and the question has not."""
+    asked = {*terms(record.question)}
+    cited = {term for citation in record.citations for term in terms(citation.cited_text)}
+    words = [word for word in dict.fromkeys(re.findall(r"[^\W\d_]{4,}", answer)) if {*terms(word)} & (cited - asked)]
+    return sorted(words, key=len, reverse=True)[:_KEY_WORDS]

@@ -1,0 +1,79 @@
+"""Run the cases of a suite again, one after the other in one process."""
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from bus.delivery.graph import Graph
+from bus.runs.run_record import RunRecord, record_of
+from bus.runs.story import story_of
+from bus.wire.errors import Invalid, Poison
+from runtime.forking.fork import NothingToFork
+from runtime.forking.live_powers import INDEX, RECORDED, Given, Live, NotRecorded
+from runtime.forking.rerun import by_rules, rerun
+from runtime.replay.trace import BrokenTrace, Trace, read
+from runtime.suite.cases import Case, Suite, traces_of
+from runtime.suite.checking import Miss, misses
+
+#: Gives the powers for a run: by rules alone (True), or for what the record of a model's run lacks.
+type Engines = Callable[[bool], Live]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A case and what became of it. `problem`: it could not be checked. `trace` and `record` are of the new run.
+
+    `elsewhere`: replies and hits that are not the recorded ones, a line each.
+    """
+
+    case: Case
+    missed: tuple[Miss, ...] = ()
+    problem: str = ""
+    elsewhere: tuple[str, ...] = ()
+    trace: Trace | None = None
+    record: RunRecord | None = None
+
+    @property
+    def holds(self) -> bool:
+        return not self.missed and not self.problem
+
+
+async def check(
+    path: Path, suite: Suite, graph: Graph, engines: Engines, *, search: bool = False
+) -> AsyncIterator[Checked]:
+    """Each case, checked. `search`: over the index of `engines`, in place of the recorded evidence."""
+    for case in suite.case:
+        try:
+            trace = read(traces_of(path) / case.run)
+            yield await check_case(case, trace, graph, engines, search=search)
+        except (BrokenTrace, Poison) as broken:
+            yield Checked(case, problem=str(broken))
+
+
+async def check_case(case: Case, trace: Trace, graph: Graph, engines: Engines, *, search: bool = False) -> Checked:
+    """The case run again. Raises Poison."""
+    rules = by_rules(trace)
+    try:
+        new, given = await rerun(trace, graph, engines(rules), search=search)
+    except (Invalid, NothingToFork, NotRecorded) as missing:
+        return Checked(case, problem=str(missing))
+    stale = next((each for each in given if each.prompt_changed), None)
+    if stale is not None:
+        return Checked(
+            case,
+            problem=f"the prompt {stale.what} has changed, and the recorded reply answers the old one; --engine asks it again",
+        )
+    elsewhere = () if rules and not search else tuple(dict.fromkeys(map(_told, filter(_is_elsewhere, given))))
+    record = record_of(story_of(new.records))
+    if record is None:
+        raise Poison(f"{case.run}: the trace has no question; export it again with `groundwire trace export`")
+    same = rules or not any(_is_elsewhere(each) for each in given)
+    return Checked(case, misses(case, record, same_replies=same), "", elsewhere, new, record)
+
+
+def _is_elsewhere(given: Given) -> bool:
+    return given.by != RECORDED
+
+
+def _told(given: Given) -> str:
+    return f"{given.stage}: {given.what}: {given.by}" if given.by != INDEX else f"{given.stage}: {INDEX}"
