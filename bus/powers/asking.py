@@ -21,20 +21,8 @@ from bus.journal.records import AskRecord
 from bus.transport.connection import Inbox, status_of
 from bus.transport.envelope import read, set_aside
 from bus.transport.watched import Watch
-from bus.wire.errors import (
-    BadReply,
-    Busy,
-    ContentRefused,
-    ContentStopped,
-    Failure,
-    NoReply,
-    OverQuota,
-    Poison,
-    Rejected,
-    TooLong,
-    Unavailable,
-    Unreadable,
-)
+from bus.wire import errors
+from bus.wire.errors import Failure, NoReply, Poison
 from bus.wire.subjects import ASK
 from prompts.vocabulary import Priority
 
@@ -53,7 +41,7 @@ FailureKind = Literal[
     "bad_reply",
     "busy",
     "over_quota",
-    "unreadable",
+    "garbled",
     "unavailable",
 ]
 
@@ -112,16 +100,16 @@ _frames = msgspec.json.Decoder(Piece | Alive | Whole | Refused)
 _requests = msgspec.json.Decoder(AskRequest)
 #: How failures are named on the wire: the first class that matches.
 _FAILURES: dict[FailureKind, type[Failure]] = {
-    "no_reply": NoReply,
-    "too_long": TooLong,
-    "rejected": Rejected,
-    "refused": ContentRefused,
-    "stopped": ContentStopped,
-    "bad_reply": BadReply,
-    "busy": Busy,
-    "over_quota": OverQuota,
-    "unreadable": Unreadable,
-    "unavailable": Unavailable,
+    "no_reply": errors.NoReply,
+    "too_long": errors.TooLong,
+    "rejected": errors.Rejected,
+    "refused": errors.ContentRefused,
+    "stopped": errors.ContentStopped,
+    "bad_reply": errors.BadReply,
+    "busy": errors.Busy,
+    "over_quota": errors.OverQuota,
+    "garbled": errors.Unreadable,
+    "unavailable": errors.Unavailable,
 }
 
 

@@ -60,14 +60,13 @@ class Model(Fake):
 
 @pytest.fixture(scope="module")
 async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[Whole, Model]]:
-    async with (
-        serving(Model()) as model,
-        whole(
-            tmp_path_factory.mktemp("behaves"), OpenAIEngine(model.url, attempts=1), cache_entries=0, has_model=True
-        ) as run,
-    ):
+    folder = tmp_path_factory.mktemp("behaves")
+    async with serving(Model()) as model:
         assert isinstance(model, Model)
-        yield run, model
+        engine = OpenAIEngine(model.url, attempts=1)
+        async with whole(folder, engine, cache_entries=0, has_model=True) as run:
+            yield run, model
+        await engine.close()
 
 
 class Row(NamedTuple):

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import logging
 import re
 from collections.abc import AsyncIterator
 from typing import Any
@@ -15,8 +14,6 @@ from runtime.engines.engine import Delta, Finished, Rendered, Request, Wiring
 from runtime.engines.limits import fitted
 from runtime.engines.openai.wire import SILENT_S, Usage, Wire, problem
 from runtime.settings import InferenceSettings
-
-log = logging.getLogger("groundwire.servers")
 
 START_S = 10.0
 #: How a reply that a filter ended is finished; some servers add why.
@@ -52,8 +49,6 @@ class OpenAIEngine:
             await self._wire.close()
             raise Unavailable("the server lists no model; set inference.model")
         self.model = self.model or models[0]
-        if problem := self.unlisted():
-            log.warning("%s; it is used all the same", problem)
 
     async def close(self) -> None:
         await self._wire.close()
@@ -141,8 +136,7 @@ class OpenAIEngine:
             for choice in chunk.choices or ():
                 reason = choice.finish_reason or reason
                 if reason.startswith(FILTERED) or (choice.delta and choice.delta.refusal):
-                    begun = not whole and (pieces or request.already_shown)
-                    kind = ContentStopped if begun else ContentRefused
+                    kind = ContentStopped if not whole and (pieces or request.already_shown) else ContentRefused
                     raise kind(f"{request.variables.name}: the model refuses the content, or its server's filter does")
                 fresh = skip.add(choice.delta.content or "" if choice.delta else "")
                 if fresh:

@@ -280,8 +280,7 @@ class Wire:
 
     def names_told(self) -> str:
         """The first of the models that the server lists, as a message may repeat them; empty for none."""
-        more = ", …" if len(self.names) > MOST_NAMES else ""
-        return ", ".join(filter(_NAME.fullmatch, self.names[:MOST_NAMES])) + more
+        return ", ".join(filter(_NAME.fullmatch, self.names[:MOST_NAMES]))
 
     def _not_an_api(self, text: str) -> Unavailable:
         self._note(text)
