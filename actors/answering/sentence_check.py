@@ -9,7 +9,7 @@ from actors.answering.cleaning import Cleaning
 from actors.evidence.prompt_shapes import evidence_of
 from actors.gate import flags as gate
 from actors.gate.check import check_sentence, stands_alone
-from actors.gate.flags import standing
+from actors.gate.flags import BEYOND, standing
 from actors.outcome.admissions import excused, is_admission
 from actors.question.profile import in_language, profile_of
 from actors.question.resolved import asks_model, withholds_unverified
@@ -43,6 +43,7 @@ class SentenceCheck:
         #: Whether a model verifies, for which one call with several sentences costs least.
         self.by_model = asks_model(request.question, "verify_answer")
         self._strict = withholds_unverified(request.question)
+        self._hints = request.style == "hint"  # its questions and encouragement claim nothing about the documents
 
     async def __call__(self, written: str) -> tuple[Sentence, bool]:
         """The sentence with its flags, and whether it is still to be verified. Under `draft` and `sentence` it may be withheld."""
@@ -69,7 +70,10 @@ class SentenceCheck:
         if self._is_advice(text) and written in (None, text):
             return ()
         language, urls = self._question.language, self._cleaning.urls
-        return flags_of(text, self._evidence, language, written=written, urls=urls, question=self._question.asked)
+        found = flags_of(text, self._evidence, language, written=written, urls=urls, question=self._question.asked)
+        if self._hints and not markers(text):
+            return tuple(flag for flag in found if flag.kind not in BEYOND)
+        return found
 
     def _is_advice(self, text: str) -> bool:
         """Whether the text is the profile's own advice, which needs no support from a document."""

@@ -15,7 +15,7 @@ from bus.powers.protocols import Variables
 from bus.wire.errors import BadReply, Failure, NoReply
 from bus.wire.messages import AnswerRequested, Flag, Sentence, Span
 from prompts import contracts
-from prompts.vocabulary import ContradictionType, Release
+from prompts.vocabulary import ContradictionType, Release, Style
 from tests.actors.scripted_powers import Failing, Screen, ScriptedAsk
 from tests.message_samples import FEE, question, span
 
@@ -232,6 +232,15 @@ async def test_uncited_sentence_is_marked_after_its_wait() -> None:
     shower, screen = await show(BARE + GOOD)
     assert [standing(s.flags) for s in shower.sentences] == ["unverified", "verified"]
     assert [screen.text_shown[slice(*each)] for each in screen.marked] == [BARE.strip()]
+
+
+@pytest.mark.parametrize(("style", "marked"), [("hint", False), ("simple", True)])
+async def test_questions_of_a_hint_are_not_marked(style: Style, marked: bool) -> None:
+    asking = "If you write the rule down and put in what is given, what is the next step?"
+    screen = Screen()
+    asked = msgspec.structs.replace(request(), style=style)
+    await CheckedStream(asked, ScriptedAsk(), screen, cites=False).run(pieces_of(GOOD + asking))
+    assert (screen.text_shown, bool(screen.marked)) == (GOOD + asking, marked)
 
 
 async def test_resumed_answer_keeps_its_marks() -> None:
