@@ -115,9 +115,9 @@ class Outgoing:
 
     def _unverified(self, ready: Sequence[str]) -> list[Stretch]:
         """The stretches of these tokens that belong to unverified sentences."""
-        marked = [standing(each.flags) == "unverified" for each in self._passed]
-        if not any(marked):
+        if not any(each.flags for each in self._passed):
             return []
+        marked = [standing(each.flags) == "unverified" for each in self._passed]
         before = len(self.shown)
         places = aligned(self.shown + "".join(ready), [self._cleaning.masked(each.text) for each in self._passed])
         return [(start - before, end - before) for start, end in compress(places, marked)]
