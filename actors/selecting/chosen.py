@@ -1,19 +1,16 @@
 """The rules' choice for a question: the request that rests on it, or the end of the run when the rules are not sure."""
 
-from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 from msgspec import UNSET
 
 from actors.choosing.aliases import in_one_name
-from actors.choosing.asked import named_sides
-from actors.choosing.choose import Choice, choice_in, choice_of
+from actors.choosing.choose import Choice, choice_in
 from actors.choosing.confidence import HIGH, shows
 from actors.choosing.features import FEATURES
 from actors.choosing.forms import kind_of
 from actors.choosing.parts import choose_parts
-from actors.choosing.unsaid import unsaid
 from actors.choosing.weights import weights
 from actors.evidence import spans
 from actors.evidence.conflicts import conflicts_in, opposing
@@ -23,11 +20,10 @@ from actors.outcome.refusals import decline
 from actors.question.exercises import is_exercise
 from actors.question.profile import profile_of
 from actors.question.resolved import asks_model
+from actors.selecting.reservations import in_one_language, is_foreign, is_outside, misses
 from bus.journal.records import ChoiceRecord, Considered
 from bus.wire.messages import AnswerRequested, AnswerSettled, Passage, PassagesReady, Question, Span
-from index.languages import UNDETERMINED
 from prompts import contracts, notices
-from prompts.profiles import first_match
 from prompts.vocabulary import Reason, Style
 
 #: Answers of these forms explain step by step, so they are shown in the order of their document.
@@ -56,18 +52,6 @@ def chosen(message: PassagesReady, passages: tuple[Passage, ...]) -> Choice | No
     return in_one_language(message.question, choice, passages)
 
 
-def in_one_language(question: Question, choice: Choice, passages: tuple[Passage, ...]) -> Choice:
-    """The choice without what is in other languages than the question, with its own probability, if anything is left."""
-    own = [each for each in choice.shown if not is_foreign(question, passages[each.unit.passage])]
-    if not own or len(own) == len(choice.shown):
-        return choice
-    return choice_of(choice.asked, choice.ranked, own, passages)
-
-
-def is_foreign(question: Question, passage: Passage) -> bool:
-    return passage.language not in (question.language, UNDETERMINED, "")
-
-
 def choice_record(choice: Choice) -> ChoiceRecord:
     """What the run's record keeps of the choice: no text, and only what fits in a few hundred bytes."""
     learned = weights().ranking
@@ -94,8 +78,7 @@ def unsure(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice
     shown = [passages[each.unit.passage] for each in choice.shown]
     if profile_of(question.profile).one_language and all(is_foreign(question, passage) for passage in shown):
         foreign, sure, known = True, False, {passage.language for passage in shown}
-    one_sided = any(aspect in side or side in aspect for aspect in message.missing for side in sides_of(message))
-    if sure and not (question.needs_model or hints or one_sided or is_silent(message, shown)):
+    if sure and not (question.needs_model or hints or misses(message, passages if message.complex else shown)):
         return None
     nearest = max(spans.share_held(question.text, p.text + " " + p.title) for p in passages)
     far = nearest < profile_of(question.profile).retrieval.low_relevance
@@ -118,28 +101,6 @@ def unsure(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice
 def is_sure(question: Question, choice: Choice) -> bool:
     """Whether the profile takes the rules' choice with this probability without asking a model."""
     return choice.probability > profile_of(question.profile).retrieval.sure_from
-
-
-def sides_of(message: PassagesReady) -> tuple[str, ...]:
-    """The two things that the question compares, under the names that the searches used."""
-    question = message.question
-    return named_sides(in_one_name(question.text, profile_of(question.profile).synonyms))
-
-
-def is_silent(message: PassagesReady, shown: Sequence[Passage]) -> bool:
-    """Whether the documents of a consultation do not speak of what is asked: it then answers nothing from them."""
-    question = message.question
-    if not profile_of(question.profile).safety_advice or sides_of(message):
-        return False
-    texts = [f"{passage.title} {' '.join(passage.headings)} {passage.text}" for passage in shown]
-    return unsaid(question.text, texts, only_first=message.complex)
-
-
-def is_outside(question: Question) -> bool:
-    """Whether rules alone place the question outside: the profile lists subjects, and it names none of them."""
-    profile = profile_of(question.profile)
-    words = (*profile.scope_words("in_scope"), *profile.scope_words("edge_scope"))
-    return bool(words) and not asks_model(question, "classify_intent") and not first_match(words, question.text)
 
 
 def suggestions(passages: tuple[Passage, ...], choice: Choice) -> list[contracts.PickedSpan]:
