@@ -1,4 +1,4 @@
-"""Reasons beside its probability why the rules' choice is no answer: its language, a side or a subject that was not found, the scope."""
+"""Why a probable choice of the rules is no answer: its language, a side or subject that was not found, the profile's scope."""
 
 from collections.abc import Sequence
 
