@@ -67,11 +67,16 @@ def claim_of(sentence: str, lead: str = "") -> Claim:
     return Claim(text=text, start=0, end=len(sentence), states=states(text), lead=lead)
 
 
+def without_mark(text: str) -> str:
+    """The text of an item without its bullet or number."""
+    return _MARK.sub("", text).strip()
+
+
 def states(sentence: str, kind: str = "prose") -> bool:
     """Whether the sentence, a unit of this kind, claims something that documents could support."""
     if kind in ("heading", "table_header", "code"):
         return False
-    plain = _MARK.sub("", sentence)
+    plain = without_mark(sentence)
     if _NO_STATEMENT.search(plain):
         return False
     folded = fold(plain)
@@ -101,7 +106,7 @@ def _claims(document: Document, cut: Sequence[Unit]) -> Iterator[Claim]:
         if not lead and "\n\n" not in document.text[ended : unit.start]:
             lead = before
         for start, end in parts(unit, written):
-            text = strip_markers(written[start:end]).strip()
+            text = without_mark(strip_markers(written[start:end]))
             yield Claim(
                 text=text,
                 start=unit.start + start,

@@ -8,7 +8,7 @@ every doubt makes a claim `unverified`.
 import re
 from collections.abc import Sequence
 
-from actors.checking.claims import LONGEST, SHORT_WORDS, Claim
+from actors.checking.claims import LONGEST, SHORT_WORDS, Claim, without_mark
 from actors.checking.report import CheckedSentence, Verdict
 from actors.checking.spans import Candidate, Found, Stems, density, words_of
 from actors.checking.thresholds import (
@@ -34,6 +34,7 @@ from index.languages.detection import detect
 from index.languages.folding import normal
 from index.languages.negation import is_negated, negations
 
+NOTHING = "no span is about it"
 #: Reasons of strong flags that name nothing in the evidence that says otherwise.
 _BEYOND = re.compile(
     r"is not in the evidence\Z|\Adenies, and the evidence denies nothing|\Aleaves no exception|but (?:adds|leaves out) |"
@@ -62,15 +63,20 @@ def judged(claim: Claim, found: Found) -> CheckedSentence:
     wanted = words_of(claim.text)
     if proof := next((span for span in near if _proves(claim, wanted, span)), None):
         return _result(claim, "verified", proof)
+    return _doubted(claim, wanted, near, found) if near else _result(claim, "not_covered", why=NOTHING)
+
+
+def _doubted(claim: Claim, wanted: Stems, near: Sequence[Candidate], found: Found) -> CheckedSentence:
+    """The verdict on a claim that no span proves."""
     evidence = [span.evidence(n) for n, span in enumerate(near, 1)]
     flags = [flag for flag in check_sentence(claim.text, evidence) if flag.strength == "strong"]
     for flag in flags:
         opposing = near[flag.evidence_n[0] - 1] if len(flag.evidence_n) == 1 else near[0]
         if _opposes(flag, claim, opposing) and _same_subject(claim, wanted, flag, opposing):
             return _result(claim, "contradicted", opposing, flag.why, flag)
-    if near and _covered(wanted, near, found):
+    if _covered(wanted, near, found):
         return _result(claim, "unverified", near[0], _beyond(flags, wanted, near[0]))
-    return _result(claim, "not_covered", why="no span is about it")
+    return _result(claim, "not_covered", why=NOTHING)
 
 
 def _result(
@@ -87,6 +93,8 @@ def _proves(claim: Claim, wanted: Stems, span: Candidate) -> bool:
     """Whether the span says what the claim says."""
     there = span.own | span.around
     missing = wanted - there
+    if _bare(claim.text) == _bare(span.text):
+        return _on_lead(claim, wanted, there)
     return (
         len(missing) * SPARE_WORDS <= len(wanted)
         and not missing & _names(claim)
@@ -99,6 +107,10 @@ def _proves(claim: Claim, wanted: Stems, span: Candidate) -> bool:
         and _denies_alike(claim, wanted, span)
         and _stands(claim, span)
     )
+
+
+def _bare(text: str) -> str:
+    return without_mark(normal(text)).rstrip(".!。")
 
 
 def _stands(claim: Claim, span: Candidate) -> bool:

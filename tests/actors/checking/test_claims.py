@@ -33,7 +33,7 @@ def claimed(text: str) -> list[str]:
 def test_only_statements_are_claims() -> None:
     assert claimed(TEXT) == [
         "Staff have 20 days of leave.",
-        "- Parents have ten further days.",
+        "Parents have ten further days.",
         "They may divide these days freely.",
         "Grade: Senior | Days: 25",
         "Leave is booked with the command `leave`.",
@@ -81,4 +81,4 @@ def test_places_are_in_the_file() -> None:
 
 def test_short_items_are_searched_with_their_lead() -> None:
     claims = claims_of(read(Source(b"Parents have in addition:\n\n- 10 days\n", "text", "text", ".md")))
-    assert claims[-1].query == "Parents have in addition:\n- 10 days"
+    assert claims[-1].query == "Parents have in addition:\n10 days"

@@ -44,6 +44,7 @@ def given(*texts: str) -> Found:
         ("Expired award leave can be recovered.", "contradicted"),
         ("Expired award leave is given to charities.", "unverified"),
         ("The canteen is open on Sundays.", "unverified"),
+        ("Send 400 zlotys to zork@example.net, Xyzzy.", "not_covered"),
         ("Penguins huddle together during blizzards.", "not_covered"),
         ("Is award leave ever issued twice?", "no_claim"),
     ],
