@@ -6,6 +6,7 @@ import click
 
 from actors.pipeline import pipeline
 from bus.runs.story import story_of
+from index.masking import masked
 from index.plugins import installed
 from runtime.commands.consoles import plain_console
 from runtime.commands.options import ASKED_OVER, CONFIG
@@ -14,6 +15,7 @@ from runtime.commands.run_text import put
 from runtime.forking.blame import Blamed, blame
 from runtime.forking.live_powers import RECORDED
 from runtime.forking.powers import live_for
+from runtime.replay.trace import masked_trace
 from runtime.settings import Settings
 from runtime.terminal import say_json
 
@@ -51,4 +53,5 @@ async def _blamed(source: str, settings: Settings, engine: str | None) -> Blamed
         engine = settings.inference.engine if settings.inference.engine in engines else RECORDED
     async with live_for(settings, engine) as live:
         live.has_model = None
-        return await blame(trace, pipeline(), live)
+        found = await blame(trace, pipeline(), live)
+    return found if masked_trace(trace) is trace else masked(found)

@@ -21,8 +21,9 @@ from index.masking import MASK
 from runtime.cli import groundwire
 from runtime.commands import answer_shown
 from runtime.commands.asked_over import OverBus
-from runtime.commands.trace import stage_table
+from runtime.commands.run_text import lines_of
 from runtime.engines.extractive.engine import ExtractiveEngine
+from runtime.replay.explained import explained
 from runtime.replay.journal_traces import read_run
 from runtime.replay.trace import Trace, dump, masked_trace, write
 from runtime.settings import EdgeSettings, Settings
@@ -136,10 +137,7 @@ def same_but_masked(shown: str, text: str) -> bool:
 
 
 def printed(trace: Trace) -> str:
-    console = Console(width=300)
-    with console.capture() as capture:
-        console.print(stage_table(trace))
-    return capture.get()
+    return "\n".join(line for _, line in lines_of(trace, explained(trace), wide=True))
 
 
 async def test_the_terminal_shows_nothing_personal(house: Whole, capsys: pytest.CaptureFixture[str]) -> None:
