@@ -15,8 +15,8 @@ from runtime.engines.extractive.quoted import Quoted, in_reading_order
 from runtime.engines.extractive.quoting import clean, laid_out, quote
 
 CONCLUSION_SENTENCES = 4
-#: Sentences of the summary, one for each side of a comparison.
-SUMMARY_SENTENCES, OF_BOTH_SIDES = 1, 2
+#: Documents that the summary of a comparison speaks of, in a sentence each.
+OF_BOTH_SIDES = 2
 MOST_ARGUMENTS = 5
 
 _QUOTE_SIGN = re.compile('["“”„«»「」『』]')
@@ -32,9 +32,8 @@ def answer_report(prompt: AnswerReport) -> str:
     quoted = chosen or quote(question, evidence, language)
     if not quoted:
         return phrases.refusals.not_in_evidence
-    summary = in_brief(quoted, OF_BOTH_SIDES if named_sides(question) else SUMMARY_SENTENCES)
     lines = [
-        f"**TL;DR** {laid_out(summary)}",
+        f"**TL;DR** {laid_out(_summary(question, quoted))}",
         "",
         f"## {phrases.headings.conclusion}",
         "",
@@ -47,6 +46,14 @@ def answer_report(prompt: AnswerReport) -> str:
     if prompt.safety_advice:
         lines += ["", prompt.safety_advice]
     return "\n".join(lines)
+
+
+def _summary(question: str, quoted: list[Quoted]) -> list[Quoted]:
+    """The sentence that answers; of a comparison one of each of its two first documents."""
+    if not named_sides(question):
+        return in_brief(quoted, 1)
+    documents = list(dict.fromkeys(each.evidence.source_id for each in quoted))[:OF_BOTH_SIDES]
+    return [part for name in documents for part in in_brief([q for q in quoted if q.evidence.source_id == name], 1)]
 
 
 def _arguments(quoted: list[Quoted]) -> list[Quoted]:

@@ -259,6 +259,7 @@ CLINIC = (
 def consulted(*leads: str) -> tuple[Evidence, ...]:
     given = evidence(*CLINIC)
     titled = zip(given, ("阿托品规范", "塑形镜须知"), leads, strict=True)
+    assert len({each.source_id for each in given}) == len(given)
     return tuple(msgspec.structs.replace(each, title=t, section=f"{t} › 适用", lead=lead) for each, t, lead in titled)
 
 
