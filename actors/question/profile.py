@@ -6,6 +6,8 @@ At start, a process calls `PROFILES.use` with the folder of the user's own profi
 from collections.abc import Mapping
 from pathlib import Path
 
+import msgspec
+
 from actors.choosing.weights import weights
 from bus.wire.requests import no_such_profile
 from index import languages
@@ -19,6 +21,8 @@ class Profiles:
 
     def __init__(self) -> None:
         self.folder: Path | None = None
+        #: Folders with prompts that precede all others.
+        self.prompts: tuple[Path, ...] = ()
         self._read: dict[str, Profile] = {}
 
     def use(self, folder: str) -> None:
@@ -34,6 +38,17 @@ class Profiles:
             except ProfileError as error:
                 raise no_such_profile(error) from None
         return self._read[name]
+
+    def change(self, name: str, keys: Mapping[str, object]) -> None:
+        """Set dotted keys of a profile until `use` is called. Raises Invalid, or msgspec.ValidationError for a key or value."""
+        raw = msgspec.to_builtins(self.get(name))
+        for key, value in keys.items():
+            *tables, last = key.split(".")
+            table = raw
+            for part in tables:
+                table = table.setdefault(part, {})
+            table[last] = value
+        self._read[name] = msgspec.convert(raw, Profile)
 
 
 PROFILES = Profiles()

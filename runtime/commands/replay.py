@@ -12,6 +12,7 @@ from index.languages.toml_check import nearest
 from index.plugins import installed
 from runtime.commands.options import ASKED_OVER, CONFIG, check_profile
 from runtime.commands.run_sources import is_file, journal_of, refuse, run, settings_for, trace_of
+from runtime.commands.what_if import WhatIf, what_if
 from runtime.forking.fork import NothingToFork, fork, keep
 from runtime.forking.live_powers import RECORDED, Given, NotRecorded, hits_of, replies_of
 from runtime.forking.powers import live_for
@@ -31,35 +32,51 @@ REMEDIES = {
 
 
 @click.command("replay")
-@click.argument("run_id", metavar="RUN", required=False)
+@click.argument("runs", metavar="RUN…", nargs=-1)
 @ASKED_OVER
 @click.option(
     "--trace", "file", type=click.Path(path_type=Path), help="Trace file written by `trace export`, instead of RUN."
 )
 @click.option("--from", "stage", metavar="STAGE", help="Fork the run: keep what came before STAGE and redo the rest.")
-@click.option("--profile", help="With --from: run STAGE and all later stages under this profile.")
+@click.option("--without", multiple=True, metavar="SOURCE", help="As if this source were not there; may be repeated.")
+@click.option(
+    "--set",
+    "keys",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Another value: voice=helpful, retrieval.k=5; may be repeated.",
+)
+@click.option(
+    "--prompt", "prompts", multiple=True, type=click.Path(path_type=Path), help="Another NAME.prompt; may be repeated."
+)
+@click.option("--search", is_flag=True, help="Search today's index, in place of the recorded hits.")
+@click.option("--profile", help="Another profile; with --from, for STAGE and all later stages.")
 @click.option(
     "--engine",
     type=click.Choice([RECORDED, *installed("engines")]),
-    help="With --from: what answers; `recorded` are the trace's own replies.  [default: recorded]",
+    help="What answers; `recorded` are the trace's own replies.  [default: recorded]",
 )
 @click.option(
     "--fill",
     type=click.Choice(installed("engines")),
-    help="With --from: the engine for what the record has no reply to, or whose prompt has changed.",
+    help="The engine for what the record has no reply to, or whose prompt has changed.",
 )
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="With --from: trace file of the new run.  [default: NEW-RUN.jsonl]"
+    "--out", type=click.Path(path_type=Path), help="Trace file of the new run.  [default with --from: NEW-RUN.jsonl]"
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @CONFIG
 @click.pass_context
 def replay_command(
     ctx: click.Context,
-    run_id: str | None,
+    runs: tuple[str, ...],
     index: Path | None,
     file: Path | None,
     stage: str | None,
+    without: tuple[str, ...],
+    keys: tuple[str, ...],
+    prompts: tuple[Path, ...],
+    search: bool,
     profile: str | None,
     engine: str | None,
     fill: str | None,
@@ -67,35 +84,35 @@ def replay_command(
     as_json: bool,
     config: Path | None,
 ) -> None:
-    """Replay RUN through today's code and compare every output; no model is called.
+    """Replay RUN… through today's code and compare every output; no model is called.
 
-    RUN is a run id or a trace file. Exit codes: 0 identical; 1 diverged; 2 usage error, or a fork that lacks a reply;
-    3 identical, but a prompt of the run has changed since.
+    With something changed, such as --without or --set, each run goes again from its question on, and what changes is printed.
+    With --from, one run is forked. RUN is a run id or a trace file. Exit codes: 0 identical, or told what changes; 1 diverged, or
+    not told; 2 usage error, or a fork that lacks a reply; 3 identical, but a prompt of the run has changed since.
     """
-    source = str(file) if file is not None else run_id
-    if source is None:
+    if file is not None:
+        runs = (*runs, str(file) if is_file(str(file)) else f"./{file}")
+    if not runs:
         refuse("give a run id, or a file with --trace; `groundwire trace list --index DIR` lists the runs")
-    if file is not None and not is_file(source):
-        source = f"./{source}"
     settings = settings_for(index, config)
-    if stage is None:
-        if wrong := next(
-            (name for name, given in (("profile", profile), ("engine", engine), ("fill", fill), ("out", out)) if given),
-            None,
-        ):
-            refuse(f"--{wrong} applies to a fork only; add --from STAGE")
-        done = run(lambda: _replayed(source, settings))
-        if as_json:
-            say_json(done)
-        else:
-            say(told(done))
-        prompts = any(each.what.startswith(PROMPT) for each in done.changed)
-        ctx.exit(1 if done.divergence is not None else 3 if prompts else 0)
-    check_stage(stage)
-    if profile is not None:
-        check_profile(profile, settings)
     if fill is not None and engine not in (None, RECORDED):
         refuse(f"--fill is for recorded replies, and --engine {engine} answers everything; leave one out")
+    other = "" if engine in (None, RECORDED) else engine or ""
+    if profile is not None:
+        check_profile(profile, settings)
+    options = WhatIf(without, keys, prompts, profile or "", other, fill or "", search)
+    if stage is None:
+        if options.any:
+            ctx.exit(what_if(runs, options, settings, out, as_json=as_json))
+        if out is not None:
+            refuse("--out applies to a fork only; add --from STAGE")
+        ctx.exit(_replay_all(runs, settings, as_json=as_json))
+    if without or keys or prompts or search:
+        refuse("--without, --set, --prompt and --search begin with the question; leave out --from")
+    if len(runs) > 1:
+        refuse("--from forks one run; give one")
+    source = runs[0]
+    check_stage(stage)
     forked, first, given = run(lambda: _forked(source, settings, stage, profile or "", engine or RECORDED, fill or ""))
     place = out or Path(f"{forked.run_id}.jsonl")
     try:
@@ -118,6 +135,20 @@ def replay_command(
         say(line)
     say(f"it first differs from its parent at {first}" if first else "it has the same messages as its parent")
     say(f"see `groundwire diff {source} {place}{f' --index {index}' if index and not is_file(source) else ''}`")
+
+
+def _replay_all(runs: tuple[str, ...], settings: Settings, *, as_json: bool) -> int:
+    """Replay and print each. Returns the exit code: that of the worst."""
+    code = 0
+    for source in runs:
+        done = run(lambda source=source: _replayed(source, settings))  # type: ignore[misc]
+        if as_json:
+            say_json(done)
+        else:
+            say(told(done) if len(runs) == 1 else f"{source}: {told(done)}")
+        prompts = any(each.what.startswith(PROMPT) for each in done.changed)
+        code = 1 if code == 1 or done.divergence is not None else 3 if prompts else code
+    return code
 
 
 def check_stage(stage: str) -> None:

@@ -70,4 +70,5 @@ class Renderer:
 def own_folders(profile: str = "") -> tuple[Path, ...]:
     """The folders with the owner's prompts: that of the profile, which bears its name, and the folder of all profiles."""
     folder = PROFILES.folder
-    return () if folder is None else (folder / profile, folder) if profile else (folder,)
+    own = () if folder is None else (folder / profile, folder) if profile else (folder,)
+    return (*PROFILES.prompts, *own)

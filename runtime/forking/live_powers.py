@@ -124,6 +124,11 @@ def _renderer() -> Renderer:
     return Renderer()
 
 
+def forget_prompts() -> None:
+    """Read the prompts again: others take their place from now on."""
+    _renderer.cache_clear()
+
+
 def version_of(prompt: str, profile: str) -> str:
     """Today's version of the prompt under that profile; empty where there is no such prompt. Raises Poison."""
     try:

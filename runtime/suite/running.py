@@ -15,6 +15,7 @@ from runtime.replay.trace import BrokenTrace, Trace, read
 from runtime.suite.cases import Case, Suite, traces_of
 from runtime.suite.checking import Miss, misses
 
+_REMEDIES = {"engine": "--engine ENGINE lets an engine answer that", "index": "--index lets today's index give them"}
 #: Gives the powers for a run: by rules alone (True), or for what the record of a model's run lacks.
 type Engines = Callable[[bool], Live]
 
@@ -55,8 +56,10 @@ async def check_case(case: Case, trace: Trace, graph: Graph, engines: Engines, *
     rules = by_rules(trace)
     try:
         new, given = await rerun(trace, graph, engines(rules), search=search)
-    except (Invalid, NothingToFork, NotRecorded) as missing:
-        return Checked(case, problem=str(missing))
+    except NotRecorded as missing:
+        return Checked(case, problem=f"{missing}; {_REMEDIES[missing.needs]}")
+    except (Invalid, NothingToFork) as problem:
+        return Checked(case, problem=str(problem))
     stale = next((each for each in given if each.prompt_changed), None)
     if stale is not None:
         return Checked(

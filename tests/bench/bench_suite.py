@@ -32,8 +32,7 @@ from prompts.files import FOLDER
 from runtime.engines.engine import Request
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.engines.scripted.engine import ScriptedEngine, default_script
-from runtime.forking import live_powers
-from runtime.forking.live_powers import Live
+from runtime.forking.live_powers import Live, forget_prompts
 from runtime.processes.inference import Inference
 from runtime.replay.trace import Trace
 from runtime.settings import InferenceSettings
@@ -139,7 +138,7 @@ async def run_all(cases: Sequence[Kept], change: Change, pages: Sequence[Passage
     search = change.pages is not None
     with change.made():
         powers = engines(change.pages or pages, asks=change.asks or search)
-        live_powers._renderer.cache_clear()
+        forget_prompts()
         return [await check_case(k.case, k.trace, pipeline(), powers, search=search) for k in cases]
 
 

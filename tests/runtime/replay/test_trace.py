@@ -301,7 +301,6 @@ WRONG = [
     (("replay", "--trace", "missing.jsonl"), "missing.jsonl: cannot be read"),
     (("replay", "run.jsonl", "--from", "select_evidnce"), "did you mean 'select_evidence'?"),
     (("replay", "run.jsonl", "--from", "answer_hint"), "never reached answer_hint"),
-    (("replay", "run.jsonl", "--profile", "library"), "--profile applies to a fork only"),
     (("replay", "run.jsonl", "--from", "retrieve", "--profile", "nobody"), "there is no profile 'nobody'"),
     (("replay", "some-run", "--index", "nowhere"), "nowhere does not exist"),
     (("play", "broken.jsonl"), "broken.jsonl, line 4"),

@@ -1,0 +1,214 @@
+"""What would have become of runs: `groundwire replay RUN…` with something changed, from the question on, in one process."""
+
+import contextlib
+import dataclasses
+import shutil
+import tempfile
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from actors.pipeline import pipeline
+from actors.question.profile import PROFILES
+from bus.runs.run_record import RunRecord, record_of
+from bus.runs.story import story_of
+from bus.wire.errors import Invalid
+from bus.wire.messages import QuestionAsked
+from prompts.contracts import PROMPTS
+from prompts.library import PARTIALS
+from runtime.commands.consoles import plain_console
+from runtime.commands.diff import show
+from runtime.commands.run_sources import refuse, run, trace_of
+from runtime.forking.fork import NothingToFork
+from runtime.forking.live_powers import RECORDED, Given, Live, NotRecorded, forget_prompts
+from runtime.forking.powers import live_for
+from runtime.forking.rerun import Changes, by_rules, rerun
+from runtime.replay.difference import contrast
+from runtime.replay.trace import ASKED, Trace, write
+from runtime.settings import Settings
+from runtime.terminal import one_line, say, say_json
+
+_REMEDIES = {
+    "engine": "--fill ENGINE lets an engine answer that alone, --engine ENGINE everything",
+    "index": "--search lets the index of --index give them",
+}
+#: Fields of the question that --set changes; any other key is one of the profile.
+_FIELDS = ("voice", "style", "release", "language")
+
+
+class WhatIf(NamedTuple):
+    """The options. `search`: today's index, in place of the recorded hits."""
+
+    without: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    prompts: tuple[Path, ...] = ()
+    profile: str = ""
+    engine: str = ""
+    fill: str = ""
+    search: bool = False
+
+    @property
+    def any(self) -> bool:
+        return any(self)
+
+
+class Outcome(NamedTuple):
+    """A run and what would have become of it. `problem`: what it lacks, where it cannot be told."""
+
+    before: Trace
+    after: Trace | None
+    given: tuple[Given, ...] = ()
+    problem: str = ""
+
+
+def what_if(sources: tuple[str, ...], options: WhatIf, settings: Settings, out: Path | None, *, as_json: bool) -> int:
+    """Run them and print what changes. Returns the exit code: 0, or 1 where a run lacks a reply or hits."""
+    if out is not None and len(sources) > 1:
+        refuse("--out is for one run; leave it out")
+    if options.search and not settings.index.place:
+        refuse("--search needs the index to search; add --index DIR")
+    with _own_prompts(options.prompts, settings):
+        found = run(lambda: _all(sources, options, settings))
+    for outcome in found:
+        if as_json:
+            say_json(_as_json(outcome))
+        else:
+            _print(outcome, whole=len(found) == 1)
+    if out is not None and found[0].after is not None:
+        try:
+            write(out, found[0].after)
+        except OSError as error:
+            refuse(f"{out}: cannot be written ({error.strerror})")
+    if not as_json and len(found) > 1:
+        counts = Counter(_kind(outcome) for outcome in found)
+        say(f"{len(found)} runs: " + ", ".join(f"{count} {kind}" for kind, count in counts.most_common()))
+    return int(any(outcome.problem for outcome in found))
+
+
+async def _all(sources: tuple[str, ...], options: WhatIf, settings: Settings) -> list[Outcome]:
+    async with contextlib.AsyncExitStack() as stack:
+        rules = await stack.enter_async_context(live_for(settings, RECORDED, "extractive"))
+        own = rules
+        if options.engine or options.fill:
+            own = await stack.enter_async_context(live_for(settings, options.engine or RECORDED, options.fill))
+        nothing = dataclasses.replace(rules, inference=None)
+        return [
+            await _one(source, options, settings, rules, own if own is not rules else nothing) for source in sources
+        ]
+
+
+async def _one(source: str, options: WhatIf, settings: Settings, rules: Live, model: Live) -> Outcome:
+    trace = await trace_of(source, settings)
+    live = rules if by_rules(trace) and not options.engine else model
+    asked = next((m for r in trace.records if r.key.type == ASKED and isinstance(m := r.message, QuestionAsked)), None)
+    fields = _set(options.keys, options.profile or (asked.profile if asked else "general"))
+    changes = Changes(options.without, fields, options.profile)
+    try:
+        after, given = await rerun(trace, pipeline(), live, changes=changes, search=options.search)
+    except NotRecorded as missing:
+        return Outcome(trace, None, problem=f"{missing}; {_REMEDIES[missing.needs]}")
+    except (Invalid, NothingToFork) as problem:
+        return Outcome(trace, None, problem=str(problem))
+    return Outcome(trace, after, given)
+
+
+def _set(keys: tuple[str, ...], profile: str) -> dict[str, object]:
+    """The fields of the question that are set; keys of the profile are set in it."""
+    fields: dict[str, object] = {}
+    values: dict[str, object] = {}
+    for each in keys:
+        key, sign, text = each.partition("=")
+        if not sign:
+            refuse(f"--set {each!r} is no KEY=VALUE; write it as voice=helpful or retrieval.k=5")
+        try:
+            value = tomllib.loads(f"v = {text}")["v"]
+        except tomllib.TOMLDecodeError:
+            value = text
+        (fields if key in _FIELDS else values)[key] = value
+    try:
+        msgspec.convert({"type": "question_asked", "question": "?", **fields}, QuestionAsked)
+        if values:
+            PROFILES.change(profile, values)
+    except msgspec.ValidationError as error:
+        refuse(f"--set {' '.join(keys)}: {error}; `groundwire profiles show {profile}` lists the keys")
+    return fields
+
+
+@contextlib.contextmanager
+def _own_prompts(files: tuple[Path, ...], settings: Settings) -> Iterator[None]:
+    """These files in place of the prompts of their names; at the end, prompts and profiles are as the settings have them."""
+    known = {prompt.name for prompt in PROMPTS} | {f"_{name}" for name in PARTIALS}
+    with tempfile.TemporaryDirectory() as folder:
+        for file in files:
+            if file.stem not in known:
+                refuse(f"{file}: there is no prompt {file.stem!r}; `groundwire prompts list` names them")
+            try:
+                shutil.copy(file, Path(folder) / f"{file.stem}.prompt")
+            except OSError as error:
+                refuse(f"{file}: cannot be read ({error.strerror})")
+        PROFILES.prompts = (Path(folder),) if files else ()
+        forget_prompts()
+        try:
+            yield
+        finally:
+            PROFILES.prompts = ()
+            PROFILES.use(settings.profiles)
+            forget_prompts()
+
+
+def _record(trace: Trace) -> RunRecord:
+    record = record_of(story_of(trace.records))
+    if record is None:
+        refuse(f"the trace of {trace.run_id} has no question; export it again with `groundwire trace export`")
+    return record
+
+
+def _kind(outcome: Outcome) -> str:
+    if outcome.after is None:
+        return "not told"
+    before, after = _record(outcome.before), _record(outcome.after)
+    if (before.outcome, before.reason) != (after.outcome, after.reason):
+        return "with another outcome"
+    return "the same" if before.answer == after.answer else "with another answer"
+
+
+def _elsewhere(outcome: Outcome) -> list[str]:
+    """What did not come from the record, or answers a prompt that is another now."""
+    told = []
+    for each in dict.fromkeys(outcome.given):
+        if each.prompt_changed:
+            told.append(f"{each.stage}: {each.what}: the recorded reply answers the prompt of then")
+        elif each.by != RECORDED and not (each.made_by == "extractive" and by_rules(outcome.before)):
+            told.append(f"{each.stage}: {each.what}: {each.by}")
+    return told
+
+
+def _print(outcome: Outcome, *, whole: bool) -> None:
+    before = _record(outcome.before)
+    if outcome.after is None:
+        say(f"{before.run_id}  not told: {one_line(outcome.problem)}")
+        return
+    after = _record(outcome.after)
+    ends = [f"{each.outcome}{f' ({each.reason})' if each.reason else ''}" for each in (before, after)]
+    say(f"{before.run_id}  {' -> '.join(dict.fromkeys(ends))}, {_kind(outcome)}")
+    for line in _elsewhere(outcome):
+        say(f"  not from the record: {one_line(line)}")
+    if whole and _kind(outcome) != "the same":
+        show(contrast(outcome.before, outcome.after, pipeline()), plain_console())
+
+
+def _as_json(outcome: Outcome) -> dict[str, object]:
+    before, after = _record(outcome.before), _record(outcome.after) if outcome.after else None
+    return {
+        "run_id": before.run_id,
+        "problem": outcome.problem,
+        "outcome": [before.outcome, after.outcome if after else None],
+        "reason": [before.reason, after.reason if after else None],
+        "answer": [before.answer, after.answer if after else None],
+        "change": _kind(outcome),
+        "not_recorded": _elsewhere(outcome),
+    }
