@@ -7,7 +7,7 @@ from typing import Final
 #: A claim is compared with this many spans.
 SPANS: Final = 5
 #: Of this many content words of a verified claim, one may be missing from the span and what stands around it;
-SPARE_WORDS: Final = 7
+SPARE_WORDS: Final = 10
 #: at least this share is in the span itself.
 OWN_SHARE: Final = 0.75
 #: The words that a claim shares with the span that verifies or contradicts it are at least this close together there.

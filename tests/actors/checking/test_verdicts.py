@@ -1,5 +1,7 @@
 """The verdict on a claim: what documents verify, contradict, leave open or do not cover."""
 
+from pathlib import Path
+
 import pytest
 
 from actors.checking.claims import Claim, claim_of
@@ -7,6 +9,7 @@ from actors.checking.spans import Found, density, words_of
 from actors.checking.verdicts import judged
 from bus.wire.messages import Passage
 
+ROOT = Path(__file__).resolve().parents[3]
 POLICY = """Annual leave
 
 You can carry over a maximum of 240 annual leave hours from one leave year to the next. Award leave expires one year after \
@@ -121,3 +124,25 @@ def test_density_is_of_the_shortest_stretch() -> None:
     assert density(wanted, "red green blue red") == 1.0
     assert density(wanted, "red green green green blue") == 2 / 5
     assert density(wanted, "green") == 0.0
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "is not in the evidence",
+        "denies, and the evidence denies nothing",
+        "leaves no exception",
+        "copies the evidence but {",
+        '"adds {',
+        '"leaves out {',
+        '"for a negation"',
+        '"the evidence names {',
+        '"says it is {',
+        '"negated, which',
+        "the evidence negates this: “{",
+        "the evidence says {",
+    ],
+)
+def test_reasons_are_the_gates(reason: str) -> None:
+    """The verdicts read the gate's reasons; a reason with other words would be taken for a contradiction."""
+    assert any(reason in path.read_text(encoding="utf-8") for path in (ROOT / "actors" / "gate").rglob("*.py"))
