@@ -55,10 +55,11 @@ def chosen(message: PassagesReady, passages: tuple[Passage, ...]) -> Choice | No
 def choice_record(choice: Choice) -> ChoiceRecord:
     """What the run's record keeps of the choice: no text, and only what fits in a few hundred bytes."""
     learned = weights().ranking
+    weighed = [(place, name, learned[name]) for place, name in enumerate(FEATURES) if name in learned]
     shown = {each.unit.order for each in choice.shown}
     best = []
     for each in choice.ranked[:UNITS_KEPT]:
-        added = ((name, learned.get(name, 0.0) * value) for name, value in zip(FEATURES, each.values, strict=True))
+        added = [(name, weight * each.values[place]) for place, name, weight in weighed if each.values[place]]
         most = sorted(added, key=lambda one: -abs(one[1]))[:FEATURES_KEPT]
         unit, why = each.unit, {name: round(by, 1) for name, by in most if abs(by) >= 0.05}
         best.append(Considered(unit.passage, unit.start, unit.end, round(each.share, 3), unit.order in shown, why))

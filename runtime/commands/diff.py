@@ -57,7 +57,10 @@ def show(between: Contrast, console: Console) -> None:
         console.print(f"  {name}: {a or 'none'} -> {b or 'none'}")
     if any(change != "same" for change, _ in between.answer):
         console.print("\nanswer", style="bold")
-        console.print(_words(between.answer))
+        if one.outcome == other.outcome:
+            console.print(_words(between.answer))
+        else:  # the words of an answer beside those of a message that there is none tell nothing
+            console.print(f"A {one.outcome}: {one.answer}\nB {other.outcome}: {other.answer}")
     for title, rows in (
         ("citations", between.citations),
         ("closest passages", between.passages),

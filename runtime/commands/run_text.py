@@ -60,7 +60,8 @@ def lines_of(trace: Trace, run: Explained, *, wide: bool) -> Iterator[tuple[int,
     yield from _titled("the choice", _choice(run, wide))
     conflicts = [(2, f"[{c.first_n}] {c.first} / [{c.second_n}] {c.second} ({c.kind})") for c in record.conflicts]
     yield from _titled("conflicts", conflicts)
-    yield from _titled("fallbacks", [(2, f"{each.stage}: {each.cause}") for each in run.fallbacks])
+    failed = [(2, f"{each.stage}: {each.fallback}") for each in record.stages if each.fallback]
+    yield from _titled("fallbacks", failed)
     given = verdict_in(trace.records)
     told = (
         f"{given.verdict}{f', by {given.by}' if given.by else ''}{f': {given.note}' if given.note else ''}"

@@ -61,11 +61,6 @@ class BestUnit(msgspec.Struct, frozen=True, kw_only=True):
     why: dict[str, float]
 
 
-class Fallback(msgspec.Struct, frozen=True, kw_only=True):
-    stage: str
-    cause: str
-
-
 class Explained(msgspec.Struct, frozen=True, kw_only=True):
     """A run with its reasons. `probability`: that what the rules chose answers; `needed`: the least that is shown as an answer.
 
@@ -79,7 +74,6 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
     best: tuple[BestUnit, ...]
     probability: float | None
     needed: float | None
-    fallbacks: tuple[Fallback, ...]
 
 
 def explained(trace: Trace) -> Explained:
@@ -102,9 +96,6 @@ def explained(trace: Trace) -> Explained:
         else (),
         probability=choice.probability if choice else record.probability,
         needed=SHOWN_FROM[voice] if choice and voice else None,
-        fallbacks=tuple(
-            Fallback(stage=s.stage.actor, cause=s.stage.fallback) for s in story.stages if s.stage.fallback
-        ),
     )
 
 

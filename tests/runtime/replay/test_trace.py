@@ -292,6 +292,8 @@ def test_closest_passages_are_in_trace_and_diff(folder: Path, traces: dict[str, 
     assert "1. doc1 0-132: La bibliothèque est" in groundwire_on("trace", "show", "near.jsonl").output
     differ = groundwire_on("diff", "run.jsonl", "near.jsonl").output
     assert "outcome: answered -> closest" in differ
+    assert "A answered: Refunds are paid" in differ
+    assert "[-" not in differ
     assert "+ doc1 0-132: La bibliothèque est" in differ
 
 
