@@ -9,17 +9,21 @@ import click
 import msgspec
 
 from actors.pipeline import pipeline
+from bus.journal.verdicts import JUDGEMENTS, verdict_in
 from bus.runs.run_record import RunRecord, record_of
 from bus.runs.story import story_of
 from index.plugins import installed
 from runtime.commands.options import ASKED_OVER, CONFIG
-from runtime.commands.run_sources import refuse, run, settings_for, trace_of
+from runtime.commands.run_sources import journal_of, refuse, run, settings_for, trace_of
+from runtime.commands.trace_many import ALL
 from runtime.forking.live_powers import RECORDED, Live
 from runtime.forking.powers import live_for
+from runtime.replay.journal_traces import latest_runs
+from runtime.replay.run_rows import Wanted
 from runtime.replay.sharing import shared
 from runtime.replay.trace import Trace, write
 from runtime.settings import Settings
-from runtime.suite.cases import BrokenSuite, Case, Suite, expected_of, read_suite, traces_of, write_suite
+from runtime.suite.cases import BrokenSuite, Case, Suite, expected_of, read_suite, refuted_of, traces_of, write_suite
 from runtime.suite.checking import misses
 from runtime.suite.junit import write_junit
 from runtime.suite.running import Checked, check
@@ -32,7 +36,10 @@ def suite_group() -> None:
 
 
 @suite_group.command("add")
-@click.argument("runs", metavar="RUN…", nargs=-1, required=True)
+@click.argument("runs", metavar="[RUN]…", nargs=-1)
+@click.option(
+    "--marked", type=click.Choice([*JUDGEMENTS, "any"]), help="Add every run with this verdict of `trace mark`."
+)
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="Suite to add to, or to make."
 )
@@ -50,6 +57,7 @@ def suite_group() -> None:
 @CONFIG
 def add_command(
     runs: tuple[str, ...],
+    marked: str | None,
     out: Path,
     name: str | None,
     note: str,
@@ -62,8 +70,15 @@ def add_command(
     index: Path | None,
     config: Path | None,
 ) -> None:
-    """Add RUN… to a suite, run ids or trace files. What a run did is what is expected, unless an option says otherwise."""
+    """Add RUN… to a suite, run ids or trace files. What a run did is what is expected, unless an option says otherwise.
+
+    Of a run that was marked wrong or harmful, the opposite: its case fails until that is mended.
+    """
     settings = settings_for(index, config)
+    if marked is not None:
+        runs = (*runs, *run(lambda: _marked(settings, marked)))
+    if not runs:
+        refuse("there is no run to add; name one, or mark some with `groundwire trace mark`")
     own = {"outcome": outcome, "says": says, "cites": cites, "never_cites": never_cites, "note": note}
     suite = _read(out) if out.exists() else Suite()
     if name is not None and len(runs) > 1:
@@ -72,7 +87,11 @@ def add_command(
     for source in runs:
         trace = run(lambda source=source: _kept(source, settings, share))  # type: ignore[misc]
         record = _record(trace)
-        case = expected_of(record, name or _name(record, suite), f"{trace.run_id}.jsonl")
+        verdict = verdict_in(trace.records)
+        expected = expected_of if verdict is None or verdict.verdict == "right" else refuted_of
+        case = expected(record, name or _name(record, suite), f"{trace.run_id}.jsonl")
+        if verdict is not None and verdict.note:
+            case = msgspec.structs.replace(case, note=verdict.note)
         changed: dict[str, object] = {key: value for key, value in own.items() if value}
         if outcome is not None:
             changed["reason"] = None
@@ -88,6 +107,12 @@ def add_command(
         suite = msgspec.structs.replace(suite, case=(*others, case))
         say(f"{out}: {case.name}")
     _write(out, suite)
+
+
+async def _marked(settings: Settings, verdict: str) -> list[str]:
+    """The ids of the runs with this verdict."""
+    async with journal_of(settings) as journal:
+        return [row.run_id for row in await latest_runs(journal, ALL, Wanted(verdict=verdict))]
 
 
 async def _kept(source: str, settings: Settings, share: bool) -> Trace:

@@ -16,6 +16,7 @@ from bus.delivery.graph import Graph
 from bus.journal.records import Record
 from bus.runs.run_record import record_of
 from bus.runs.story import story_of
+from bus.wire.subjects import ACCESS, VERDICT
 from index.masking import OURS
 from index.source_paths import PAGES, PATH, source_path
 from runtime.replay.anew import recorded_anew
@@ -29,6 +30,7 @@ from runtime.replay.trace import masks as profile_masks
 
 #: How many sets of stand-ins are tried.
 TRIES: Final = 24
+_OF_KEYS: Final = (ACCESS, VERDICT)
 _TOKEN: Final = b'{"type":"token","content":'
 
 
@@ -139,6 +141,9 @@ def _record(record: Record, masks: Masks, known: dict[str, str]) -> bytes:
     if record.key.type == ASKED:
         return _json(record.data, masks)
     message, _, stage = record.data.partition(b"\n")
+    if record.key.type in _OF_KEYS:  # the name of a key is often that of a person
+        value = msgspec.json.decode(message)
+        message = msgspec.json.encode({key: inner for key, inner in value.items() if key not in ("key", "by")})
     if not stage:
         return _json(message, masks)
     told = msgspec.json.decode(stage)

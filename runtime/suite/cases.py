@@ -110,6 +110,19 @@ def expected_of(record: RunRecord, name: str, run: str) -> Case:
     )
 
 
+def refuted_of(record: RunRecord, name: str, run: str) -> Case:
+    """What one may expect of a run that a person calls wrong: not the numbers and words of its answer; an answer where none was."""
+    came = expected_of(record, name, run)
+    asked = {*_NUMBER.findall(record.question)}
+    return Case(
+        name=name,
+        run=run,
+        question=record.question,
+        outcome=None if record.outcome == "answered" else "answered",
+        never_says=tuple(word for word in came.says if word not in asked),
+    )
+
+
 def sources_of(record: RunRecord) -> Words:
     """The sources that the answer cites, or the first of the closest passages."""
     if record.outcome == "answered":

@@ -1,5 +1,7 @@
 """Suites: what a case expects, what breaks it, what does not, and the command over files."""
 
+import asyncio
+import dataclasses
 import json
 import re
 import subprocess
@@ -14,6 +16,8 @@ from click.testing import CliRunner
 
 from actors.pipeline import pipeline
 from actors.question.profile import PROFILES
+from bus.journal.records import Record
+from bus.journal.verdicts import verdict_key
 from bus.runs.run_record import RunRecord, record_of
 from bus.runs.story import story_of
 from bus.wire.messages import Passage, QuestionAsked
@@ -27,7 +31,7 @@ from runtime.settings import InferenceSettings
 from runtime.suite.cases import BrokenSuite, Case, expected_of, read_suite
 from runtime.suite.checking import misses
 from runtime.suite.running import Checked, check_case
-from tests.made_runs import Pages, made, passage
+from tests.made_runs import ASKED_AT, Pages, made, passage
 
 REFUNDS = "Refunds are paid within 14 days of the return. Shipping costs 3,000 won."
 OPENING = "The shop opens at nine on weekdays. On Saturdays it opens at ten."
@@ -231,3 +235,22 @@ def test_pytest_collects_cases(folder: Path) -> None:
         check=True,
     )
     assert without.stdout.splitlines()[-1] == "False"
+
+
+@pytest.mark.parametrize(("verdict", "code"), [("right", 0), ("wrong", 1)])
+async def test_verdict_decides_what_is_expected(ruled: Trace, folder: Path, verdict: str, code: int) -> None:
+    mark = Record(
+        verdict_key("run1", "1"),
+        999,
+        ASKED_AT,
+        b'{"verdict":"%b","note":"asked twice","by":"kim"}' % verdict.encode(),
+        {},
+    )
+    write(folder / "marked.jsonl", dataclasses.replace(ruled, records=(*ruled.records, mark)))
+    added = await asyncio.to_thread(suite, "add", "marked.jsonl", "--out", "shop.suite", "--share")
+    assert added[0] == 0, added
+    case = read_suite(folder / "shop.suite").case[0]
+    assert case.note == "asked twice"
+    assert ("14" in case.says, "14" in case.never_says) == (verdict == "right", verdict == "wrong")
+    assert "kim" not in (folder / "shop.traces" / "run1.jsonl").read_text()
+    assert (await asyncio.to_thread(suite, "run", "shop.suite"))[0] == code
