@@ -26,6 +26,7 @@ from runtime.settings import Settings
 from runtime.suite.cases import BrokenSuite, Case, Suite, expected_of, read_suite, refuted_of, traces_of, write_suite
 from runtime.suite.checking import misses
 from runtime.suite.junit import write_junit
+from runtime.suite.langfuse import cases_in, dumped, items_of
 from runtime.suite.running import Checked, check
 from runtime.terminal import one_line, say, say_json
 
@@ -180,6 +181,43 @@ def run_command(
         changed = f", {accepted} rewritten" if accepted else ""
         say(f"{len(results)} cases: {len(results) - failed - accepted} hold, {failed} do not{changed}")
     ctx.exit(1 if failed else 0)
+
+
+@suite_group.command("export")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="File of JSON Lines to write."
+)
+def export_command(file: Path, out: Path) -> None:
+    """Write the cases of FILE as items of a Langfuse dataset, which has the suite's name."""
+    items = list(items_of(_read(file), file.stem))
+    try:
+        out.write_bytes(dumped(items))
+    except OSError as error:
+        refuse(f"{out}: cannot be written ({error.strerror})")
+    say(f"{out}: {len(items)} items")
+
+
+@suite_group.command("import")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="Suite to add to, or to make."
+)
+def import_command(file: Path, out: Path) -> None:
+    """Add the items of a Langfuse dataset in FILE, JSON Lines, to a suite.
+
+    An item with the name of a case changes that case. A new one has no recorded evidence: check it with `suite run --index`.
+    """
+    before = _read(out) if out.exists() else Suite()
+    try:
+        suite, traces = cases_in(file, before)
+    except BrokenSuite as broken:
+        refuse(str(broken))
+    traces_of(out).mkdir(exist_ok=True, parents=True)
+    for trace in traces:
+        write(traces_of(out) / f"{trace.run_id}.jsonl", trace)
+    _write(out, suite)
+    say(f"{out}: {len(traces)} cases added, {len(suite.case)} in all")
 
 
 async def checked(

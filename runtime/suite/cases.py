@@ -21,7 +21,7 @@ from prompts.vocabulary import FlagKind, Outcome, Reason
 VERSION: Final = 1
 #: How many words of an answer a new case requires besides its numbers.
 _KEY_WORDS: Final = 2
-_NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
+NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
 
 type Words = tuple[str, ...]
 Name = Annotated[str, msgspec.Meta(pattern=r"^[^\s/\\][^/\\\n]{0,99}\Z")]
@@ -95,15 +95,15 @@ def expected_of(record: RunRecord, name: str, run: str) -> Case:
     """What one may expect of this run from now on: its outcome, sources, numbers and a few words, and what the gate caught."""
     answer = strip_markers(record.answer) if record.outcome == "answered" else ""
     strong = [flag for sentence in record.withheld for flag in sentence.flags if flag.strength == "strong"]
-    caught = (number for flag in strong if flag.kind == "fabricated_number" for number in _NUMBER.findall(flag.words))
-    shown = {*_NUMBER.findall(record.answer), *_NUMBER.findall(record.question)}
+    caught = (number for flag in strong if flag.kind == "fabricated_number" for number in NUMBER.findall(flag.words))
+    shown = {*NUMBER.findall(record.answer), *NUMBER.findall(record.question)}
     return Case(
         name=name,
         run=run,
         question=record.question,
         outcome=record.outcome,
         reason=record.reason,
-        says=tuple(dict.fromkeys([*_NUMBER.findall(answer), *_key_words(answer, record)])),
+        says=tuple(dict.fromkeys([*NUMBER.findall(answer), *_key_words(answer, record)])),
         never_says=tuple(dict.fromkeys(number for number in caught if number not in shown)),
         cites=sources_of(record),
         flags=tuple(sorted({flag.kind for flag in strong})),
@@ -113,7 +113,7 @@ def expected_of(record: RunRecord, name: str, run: str) -> Case:
 def refuted_of(record: RunRecord, name: str, run: str) -> Case:
     """What one may expect of a run that a person calls wrong: not the numbers and words of its answer; an answer where none was."""
     came = expected_of(record, name, run)
-    asked = {*_NUMBER.findall(record.question)}
+    asked = {*NUMBER.findall(record.question)}
     return Case(
         name=name,
         run=run,
