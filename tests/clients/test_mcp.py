@@ -75,7 +75,7 @@ def structured(result: Any) -> dict[str, Any]:
 
 
 async def test_ask(client: Client) -> None:
-    assert {tool.name for tool in (await client.list_tools()).tools} == {"ask", "search", "open_source"}
+    assert {tool.name for tool in (await client.list_tools()).tools} == {"ask", "search", "open_source", "check"}
     answer = structured(await client.call_tool("ask", {"question": "cites When are refunds paid?"}))
     assert (answer["outcome"], answer["answer"], answer["confidence"]) == ("answered", ANSWER, "high")
     assert answer["withheld"] == 1

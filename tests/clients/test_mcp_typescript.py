@@ -55,7 +55,7 @@ async def test_ask(edge: str, which: str) -> None:
 
 async def test_tool_schemas_are_valid(edge: str) -> None:
     tools = await done("sdk", edge, "schemas")
-    assert tools == [[name, "object", "object"] for name in ("ask", "search", "open_source")]
+    assert tools == [[name, "object", "object"] for name in ("ask", "search", "open_source", "check")]
 
 
 @pytest.mark.parametrize("which", CLIENTS)
