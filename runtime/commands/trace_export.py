@@ -66,6 +66,8 @@ def export_command(
         say(f"{place}: {len(made.trace.records)} records, {len(made.trace.frames)} frames of events")
     if made.masked:
         say(f"masked: {made.masked} values, each the same everywhere", err=True)
+    if made.other:
+        say("the masked run ends as the original, but its citations, flags or passages are others", err=True)
     if made.divergence is not None:
         at = made.divergence
         found = one_line(f"recorded {at.recorded}, now {at.now}")

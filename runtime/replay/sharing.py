@@ -36,21 +36,27 @@ _TOKEN: Final = b'{"type":"token","content":'
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """`masked`: how many values. `divergence`: where the masked trace replays differently from the original; None if nowhere."""
+    """`masked`: how many values. `divergence`: where the masked trace replays differently from the original; None if nowhere.
+
+    `other`: it ends as the original, but citations, flags or passages are others.
+    """
 
     trace: Trace
     masked: int
     divergence: Divergence | None = None
+    other: bool = False
 
 
 async def shared(
     trace: Trace, graph: Graph, *, all_secrets: bool = True, also: Iterable[str] = (), key: bytes = b""
 ) -> Shared:
     """The masked trace. `all_secrets`: besides personal data, secrets and addresses. `also`: further texts to mask. `key`: random
-    if left out."""
+    if left out.
+    """
     before = await replay(trace, graph)
     asked = [request for step in steps_of(trace, graph).done for request in await requests_of(trace, step)]
     variables = [(request.prompt, bytes(request.variables)) for request in asked]
+    nearly: Shared | None = None
     failed, masks_personal = before.divergence, profile_masks(trace)
     key = key or secrets.token_bytes(16)
     for n in range(TRIES):
@@ -61,17 +67,21 @@ async def shared(
             masks.learn_word(text)
         masks.values.pop(trace.run_id.casefold(), None)
         if not masks.values:
-            return Shared(trace, 0)
+            return Shared(_masked(trace, masks, {}), 0)
         masks.choose(_ordinary(trace, masks))
         new = _masked(trace, masks, dict(_digests(variables, masks)))
         for form in (new, await recorded_anew(new, graph) if before.divergence is None else None):
-            if form is None or _end(form) != _end(trace):
+            if form is None or _end(form)[:2] != _end(trace)[:2] or (nearly and _end(form) != _end(trace)):
                 continue
             after = await replay(form, graph)
             if _place(before.divergence) == _place(after.divergence) and before.stages == after.stages:
-                return Shared(form, len(masks.values))
+                found = Shared(form, len(masks.values), other=_end(form) != _end(trace))
+                if not found.other:
+                    return found
+                nearly = found
+                continue
             failed = after.divergence or failed
-    return Shared(new, len(masks.values), failed)
+    return nearly or Shared(new, len(masks.values), failed)
 
 
 def _ordinary(trace: Trace, masks: Masks) -> set[str]:

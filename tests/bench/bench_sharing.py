@@ -28,7 +28,7 @@ async def main() -> None:
     given = arguments.parse_args()
     values = planted(given.seed, 3 * given.runs)
     outcomes, remain, differ, used = Counter[str](), Counter[str](), Counter[str](), 0.0
-    identical = 0
+    identical = other = 0
     for number in range(given.runs):
         here = values[3 * number : 3 * number + 3]
         trace = await run_with(here, number, PROFILES[number % 3])
@@ -40,6 +40,7 @@ async def main() -> None:
         used += time.process_time() - began
         again = await replay(load(list(dump(done.trace)), name="shared"), pipeline())
         identical += again.divergence is None and done.divergence is None
+        other += done.other
         if done.divergence is not None:
             differ[f"{done.divergence.stage} {done.divergence.path}"] += 1
         text = text_of(done.trace)
@@ -48,6 +49,7 @@ async def main() -> None:
         f"runs: {given.runs}, {dict(outcomes)}; values: {len(values)} of {len({name for name, _, _ in values})} formats"
     )
     print(f"masked exports that replay identically: {identical}; others: {dict(differ)}")
+    print(f"of these, with other citations, flags or passages than the original: {other}")
     print(f"values that remain: {sum(remain.values())} {dict(remain)}")
     print(f"processor time an export: {1000 * used / given.runs:.0f} ms")
 
