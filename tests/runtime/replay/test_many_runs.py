@@ -49,7 +49,7 @@ FILTERS = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "found"), FILTERS, ids=lambda part: str(part)[:40])
+@pytest.mark.parametrize(("fields", "found"), FILTERS, ids=[" ".join(map(str, row[0].items())) for row in FILTERS])
 def test_filters_keep_what_fits(fields: dict[str, object], found: set[str]) -> None:
     wanted = Wanted(**fields)  # type: ignore[arg-type]
     assert {name for name, trace in GUIDE.items() if wanted_row(trace.records, wanted)} == found
