@@ -4,19 +4,31 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 
+import msgspec
+
 from actors.facts.copied_code import without_copied
 from actors.gate.addresses import made_up
 from actors.gate.flags import Flag, flag
 from actors.gate.markup import without_markup
 from actors.gate.names import other_names
 from actors.gate.numbers import wrong_numbers
-from actors.gate.overlap import foreign, is_factual, overlap, secrets, unsupported
+from actors.gate.overlap import foreign, is_factual, overlap, secrets
+from actors.gate.places import closest_part
 from actors.gate.prompt_lines import prompt_lines
-from actors.gate.quotes import fabricated_quotes
-from actors.gate.terms import language_of, reversed_terms
-from actors.gate.thresholds import LABEL_WORDS, LANGUAGE_LETTERS, MISPLACED_CITED_SHARE, MISPLACED_OTHER_SHARE
+from actors.gate.quotes import fabricated_quotes, is_term
+from actors.gate.support import goes_beyond
+from actors.gate.terms import language_of, repeats, reversed_terms
+from actors.gate.thresholds import (
+    FOREIGN_SHARE,
+    LABEL_WORDS,
+    LANGUAGE_LETTERS,
+    LISTED_WORDS,
+    MISPLACED_CITED_SHARE,
+    MISPLACED_OTHER_SHARE,
+)
 from index.languages import LANGUAGES, UNDETERMINED, union
 from index.languages.detection import detect, same_script
+from index.languages.folding import normal
 from index.text.citations import markers, strip_markers
 from index.text.sentences import split
 from prompts.contracts import Evidence
@@ -122,8 +134,9 @@ def _never_shown(
         return flag(
             "unsupported", ", ".join(named), numbers, "names what people keep secret, and the evidence does not"
         )
-    if words := foreign(sentence, [_text(item) for item in cited]):
-        return flag("unsupported", ", ".join(words), numbers, "most of the sentence is not in the evidence it cites")
+    words = foreign(sentence, [_text(item) for item in cited], FOREIGN_SHARE)
+    if words and (is_factual(sentence) or len(words) >= LABEL_WORDS):
+        return flag("unsupported", ", ".join(words), numbers, "nearly all of the sentence is foreign to its evidence")
     return None
 
 
@@ -187,33 +200,70 @@ def _text(item: Evidence) -> str:
 @lru_cache(maxsize=512)
 def _contents(sentence: str, against: tuple[Evidence, ...]) -> tuple[Flag, ...]:
     """The flags for what a sentence states. The rules, the gate and the verifier each check the same sentence."""
-    return tuple(_wrong(sentence, against))
-
-
-def _wrong(sentence: str, against: Sequence[Evidence]) -> Iterator[Flag]:
     if not against:
-        return
+        return ()
+    found = objections(sentence, against)
+    beyond = goes_beyond(sentence, list(map(_text, against))) if is_factual(sentence) else []
+    words = list(dict.fromkeys([*found.doubts, *beyond]))[:LISTED_WORDS]
+    if not words:
+        return tuple(found.wrong)
+    why = "; ".join(dict.fromkeys([*found.doubts.values(), *(["goes beyond the cited text"] if beyond else [])]))
+    return (*found.wrong, flag("unverified", ", ".join(words), tuple(item.n for item in against), why))
+
+
+class Objections(msgspec.Struct, frozen=True):
+    """What the rules have against a sentence: flags that withhold it, and words that make it doubtful, each with the reason.
+
+    The same words make a copied sentence wrong and a free paraphrase doubtful, since the difference may be one of wording.
+    """
+
+    wrong: list[Flag]
+    doubts: dict[str, str]
+
+
+def objections(sentence: str, against: Sequence[Evidence]) -> Objections:
+    """The objections of all rules to what the sentence states."""
+    found = Objections([], {})
     texts = [_text(item) for item in against]
     numbers = tuple(item.n for item in against)
-    for wrong in wrong_numbers(sentence, texts):
-        numbered = (against[wrong.evidence].n,) if wrong.evidence is not None else numbers
-        why = f"the evidence says {wrong.instead} there" if wrong.instead else "is not in the evidence"
-        yield flag("fabricated_number", wrong.words, numbered, f"{wrong.words}: {why}")
+    for number in wrong_numbers(sentence, texts):
+        numbered = (against[number.evidence].n,) if number.evidence is not None else numbers
+        why = f"the evidence says {number.instead} there" if number.instead else "is not in the evidence"
+        if number.sure:
+            found.wrong.append(flag("fabricated_number", number.words, numbered, f"{number.words}: {why}"))
+        else:
+            found.doubts[number.words] = f"{number.words}: {why}"
     for quoted in fabricated_quotes(sentence, texts):
-        yield flag("fabricated_quote", quoted, numbers, "is quoted but not written so in the evidence")
-    if sentence.lstrip().startswith("#"):
-        return
+        why = "is quoted but not written so in the evidence"
+        if is_term(quoted, texts):
+            found.doubts[quoted] = why
+        else:
+            found.wrong.append(flag("fabricated_quote", quoted, numbers, why))
+    if not sentence.lstrip().startswith("#"):
+        for words, why, numbered, sure in _turned(sentence, against, texts):
+            if sure:
+                found.wrong.append(flag("reversed_term", words, numbered, why))
+            else:
+                found.doubts[words] = why
+    return found
+
+
+def _turned(
+    sentence: str, against: Sequence[Evidence], texts: Sequence[str]
+) -> Iterator[tuple[str, str, tuple[int, ...], bool]]:
+    """The terms and names that differ from the evidence: words, reason, evidence, and whether the sentence is else the same."""
     language = _read_in(sentence, texts)
     # A text in none of the languages has no terms to look for.
-    if language in LANGUAGES:
-        for turned in reversed_terms(sentence, texts, language):
-            yield flag("reversed_term", turned.words, (against[turned.evidence].n,), turned.why)
-        for other in other_names(sentence, texts, language):
-            why = f"the evidence names {', '.join(other.instead)}, not {other.name}"
-            yield flag("reversed_term", other.name, numbers, why)
-    words = unsupported(sentence, texts)
-    if words:
-        yield flag("low_overlap", ", ".join(words), numbers, "too little of the sentence is in the evidence")
+    if language not in LANGUAGES:
+        return
+    for turned in reversed_terms(sentence, texts, language):
+        yield turned.words, turned.why, (against[turned.evidence].n,), turned.sure
+    for other in other_names(sentence, texts, language):
+        why = f"the evidence names {', '.join(other.instead)}, not {other.name}"
+        text = normal(strip_markers(sentence))
+        there = closest_part(text, texts)
+        sure = there is not None and repeats(text, there.text, normal(other.name))
+        yield other.name, why, tuple(item.n for item in against), sure
 
 
 def _read_in(sentence: str, texts: Sequence[str]) -> str:

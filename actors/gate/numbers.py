@@ -17,7 +17,9 @@ from actors.facts.numbers.glued import renamed
 from actors.facts.numbers.slots import NumberSlot, likeness, matches, signature, slot_index, slots, units_agree
 from actors.facts.numbers.text_numbers import read
 from actors.facts.numbers.values import NumberRange, Value
+from actors.gate.places import closest_part
 from actors.gate.thresholds import (
+    BARE_NUMBER,
     BOUND_AFTER_CHARS,
     BOUND_BEFORE_CHARS,
     BOUND_FACTOR,
@@ -26,6 +28,7 @@ from actors.gate.thresholds import (
     CUT_NUMBER_SHARE,
     NUMBER_PLACE_MARGIN,
     NUMBER_PLACE_SHARE,
+    YEARS,
 )
 from index.languages import every, union
 from index.languages.numerals import any_of
@@ -33,29 +36,34 @@ from index.languages.tables.numbers import Bounds, phrases_in
 
 # "2. Second step": the answer numbers its own items.
 _ENUMERATOR = re.compile(r"[\s#>*_•-]*\(?\d{1,2}[.)]\s+(?=\S)")
+# "Two steps:\n1." before the first item: the number belongs to what follows.
+_NEXT_ENUMERATOR = re.compile(r"[:\n]\s*\(?\d{1,2}[.)]\s*\Z")
 _WORKS: Final = any_of(every(lambda language: phrases_in(language.numbers.naming.works)))
 _QUALIFIER = re.compile(rf"[( ]{{0,2}}\d{{4}} (?:\w+ )?{_WORKS} ?\)")
 
 
 class WrongNumber(msgspec.Struct, frozen=True):
-    """A number of the sentence that the evidence does not support; `instead`: the number in its place, or ""."""
+    """A number of the sentence that the evidence does not support; `instead`: the number in its place, or ""; `sure`: not for a
+    date or a bare digit where the evidence gives none, since nothing contradicts it.
+    """
 
     words: str
     instead: str
     evidence: int | None
+    sure: bool = True
 
 
 def wrong_numbers(sentence: str, evidence: Sequence[str]) -> Iterator[WrongNumber]:
     """The numbers of `sentence` that `evidence` lacks, or has only in another place, in order."""
     own, own_text = slots(sentence), read(sentence).text
     intervals = [interval for text in evidence for interval in read(text).intervals]
-    listed = _ENUMERATOR.match(own_text)
+    listed, next_item = _ENUMERATOR.match(own_text), _NEXT_ENUMERATOR.search(own_text)
     different = tuple({signature(slot): slot for slot in reversed(own)}.values())[::-1][:COMPARED_NUMBERS]
     taken: dict[object, tuple[int, NumberSlot] | None] = {}
     named: set[str] = set()
     for slot in own:
         value = slot.value
-        if listed and value.end <= listed.end():
+        if (listed and value.end <= listed.end()) or (next_item and value.start >= next_item.start()):
             continue
         if value.name is not None:
             if value.name.name not in named:
@@ -78,7 +86,7 @@ def wrong_numbers(sentence: str, evidence: Sequence[str]) -> Iterator[WrongNumbe
         elif not same and _tells(own_text, value) and not _cut(own_text, slot, evidence):
             fits = not value.bound and (inside or _bounds_another(own_text, value, evidence))
             if not fits:
-                yield WrongNumber(words, "", None)
+                yield WrongNumber(words, "", None, sure=not _is_open(own_text, value, evidence))
 
 
 def _renamed(value: Value, own_text: str, evidence: Sequence[str]) -> Iterator[WrongNumber]:
@@ -109,6 +117,23 @@ def _tells(text: str, value: Value) -> bool:
         return False
     in_words = not any(map(str.isdigit, text[value.start : value.end]))
     return not in_words or value.unit != "" or min(value.readings) > COUNTED_NUMBER
+
+
+def _is_open(text: str, value: Value, evidence: Sequence[str]) -> bool:
+    """Whether the number is a date or a bare digit, and the part of the evidence that the sentence is about has none."""
+    kind = next((kind for kind in (_is_date, _is_bare) if kind(value)), None)
+    there = closest_part(text, evidence) if kind else None
+    return kind is not None and there is not None and not any(map(kind, read(there.text).values))
+
+
+def _is_date(value: Value) -> bool:
+    low, high = YEARS
+    year = value.unit in ("", "year") and len(value.readings) == 1 and low <= min(value.readings) <= high
+    return year or value.unit == "month"
+
+
+def _is_bare(value: Value) -> bool:
+    return not value.unit and max(value.readings) <= BARE_NUMBER
 
 
 def _cut(text: str, slot: NumberSlot, evidence: Sequence[str]) -> bool:

@@ -1,4 +1,4 @@
-"""How much of a sentence the evidence shares, by words: a weak flag, and the baseline that the other checks must beat."""
+"""How much of a sentence the evidence shares, by words: what is foreign to it, and the baseline that the other checks must beat."""
 
 import re
 from collections.abc import Sequence
@@ -14,8 +14,6 @@ from actors.gate.thresholds import (
     CITED_WORDS,
     CLOSEST_SENTENCE_SHARE,
     LISTED_WORDS,
-    SUPPORTED_SHARE,
-    SUPPORTED_WORDS,
 )
 from index.languages import UNDETERMINED, union
 from index.languages.detection import detect
@@ -34,18 +32,9 @@ def overlap(sentence: str, evidence: Sequence[str]) -> float:
     return 1.0 - len(_missing(words, evidence)) / len(words) if words else 1.0
 
 
-def unsupported(sentence: str, evidence: Sequence[str]) -> list[str]:
-    """Some of the words that the evidence lacks, when it lacks most of them; else none."""
-    words = () if is_header(sentence) else _content(sentence)
-    missing = _missing(words, evidence)
-    if len(words) < SUPPORTED_WORDS or len(missing) <= (1.0 - SUPPORTED_SHARE) * len(words):
-        return []
-    text = normal(strip_markers(sentence))
-    return [text[word.start : word.end] for word in missing[:LISTED_WORDS]]
-
-
-def foreign(sentence: str, evidence: Sequence[str]) -> list[str]:
-    """Some of the words that the evidence lacks, when its closest sentence has few words of this one; else none.
+def foreign(sentence: str, evidence: Sequence[str], share: float = 1.0) -> list[str]:
+    """Some of the words that the evidence lacks, when its closest sentence has few words of this one, and all of it at most the
+    `share`; else none.
 
     Words are only compared within a language: there are none for a sentence in another language than the evidence.
     """
@@ -59,7 +48,10 @@ def foreign(sentence: str, evidence: Sequence[str]) -> list[str]:
         or not _comparable(sentence, evidence)
     ):
         return []
-    missing = _missing(words, evidence) or words
+    missing = _missing(words, evidence)
+    if len(words) - len(missing) > share * len(words):
+        return []
+    missing = missing or list(words)
     return [text[word.start : word.end] for word in missing[:LISTED_WORDS]]
 
 

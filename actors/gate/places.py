@@ -34,7 +34,8 @@ class EvidenceSentence(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=512)
-def _sentences(text: str) -> tuple[EvidenceSentence, ...]:
+def sentences_of(text: str) -> tuple[EvidenceSentence, ...]:
+    """The sentences of a text of the evidence, in order; cached."""
     plain = strip_markers(text)
     parts = ((normal(plain[start:end]), plain[start:end]) for start, end in split(plain))
     return tuple(
@@ -46,21 +47,24 @@ def _sentences(text: str) -> tuple[EvidenceSentence, ...]:
 def is_verbatim(sentence: str, evidence: Sequence[str]) -> bool:
     """Whether the sentence (in normal form) is a whole sentence of `evidence`, apart from marks at its ends."""
     bare = sentence.strip(_ENDS)
-    return any(part.text.strip(_ENDS) == bare for text in evidence for part in _sentences(text))
+    return any(part.text.strip(_ENDS) == bare for text in evidence for part in sentences_of(text))
 
 
 def is_near(sentence: str, evidence: Sequence[str], share: float) -> bool:
     """Whether some sentence of `evidence` has more than that share of the content words of the sentence (in normal form)."""
     wanted = frozenset(stem.stem for stem in stems(sentence))
     least = share * len(wanted)
-    return any(len(wanted & part.stems) > least for text in evidence for part in _sentences(text))
+    return any(len(wanted & part.stems) > least for text in evidence for part in sentences_of(text))
 
 
 def likest(sentence: str, evidence: Sequence[str], most: int) -> list[EvidenceSentence]:
     """The sentences of `evidence` that share most content words with the sentence (in normal form), the shorter of two first."""
     wanted = frozenset(stem.stem for stem in stems(sentence))
     similar = [
-        part for text in evidence for part in _sentences(text) if len(wanted & part.stems) >= RETOLD_SHARE * len(wanted)
+        part
+        for text in evidence
+        for part in sentences_of(text)
+        if len(wanted & part.stems) >= RETOLD_SHARE * len(wanted)
     ]
     return sorted(similar, key=lambda part: (-len(wanted & part.stems), len(part.stems)))[:most]
 
@@ -70,14 +74,14 @@ def closest_part(sentence: str, evidence: Sequence[str]) -> ClosestPart | None:
     wanted = frozenset(stem.stem for stem in stems(sentence))
     best: tuple[int, int, int] | None = None
     for index, text in enumerate(evidence):
-        for at, part in enumerate(_sentences(text)):
+        for at, part in enumerate(sentences_of(text)):
             shared = len(wanted & part.stems)
             if best is None or shared > best[0]:
                 best = (shared, index, at)
     if best is None:
         return None
     shared, index, at = best
-    parts = _sentences(evidence[index])
+    parts = sentences_of(evidence[index])
     coverage = shared / len(wanted) if wanted else 0.0
     if coverage >= RETOLD_SHARE:
         return ClosestPart(parts[at].text, coverage, index)

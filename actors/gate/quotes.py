@@ -9,12 +9,14 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
-from actors.gate.thresholds import QUOTE_DEPTH
+from actors.gate.thresholds import QUOTE_DEPTH, TERM_WORDS
 from index.languages.folding import normal, visible
 from index.text.citations import strip_markers
 
 _PAIRS: Final = {"“": "”", "„": "“", "«": "»", "「": "」", "『": "』", "﹁": "﹂", "‹": "›", "〝": "〞", "‘": "’"}
 _CLOSERS: Final = frozenset(_PAIRS.values())
+_WORD = re.compile(r"\w+")
+_FENCE = re.compile(r"`{3,}[a-z]*")
 _ELLIPSIS = re.compile(r"\s*(?:\[?\(?(?:\.{3}|…)\)?\]?)\s*")
 # What a writer may drop or add at the edges of a quotation, and where two typesettings of a text may differ; marks of Markdown too.
 _LOOSE = re.compile(r"[\s\"'“”„«»「」『』‹›`,.;:!?。，、；：！？؟،؛\\*_~#>|•\-]+")
@@ -28,9 +30,15 @@ def fabricated_quotes(sentence: str, evidence: Sequence[str]) -> Iterator[str]:
             yield quoted
 
 
+def is_term(quoted: str, evidence: Sequence[str]) -> bool:
+    """Whether the marks may set off a term or a title: a few words, all of which the evidence has."""
+    words = _WORD.findall(normal(quoted))
+    return len(words) <= TERM_WORDS and any(set(words) <= set(_WORD.findall(normal(text))) for text in evidence)
+
+
 def quotations(sentence: str) -> list[str]:
     """The text inside quotation marks, without the marks; an unpaired mark reaches to the sentence's edge."""
-    text = strip_markers(visible(sentence)).replace("``", '"').replace("''", '"').replace("＂", '"')
+    text = _FENCE.sub("", strip_markers(visible(sentence))).replace("``", '"').replace("''", '"').replace("＂", '"')
     result: list[str] = []
     opened: list[tuple[str, int]] = []
     for at, written in enumerate(text):

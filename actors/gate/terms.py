@@ -7,6 +7,7 @@ are in the evidence and none is negated there, or the other way round.
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
+from typing import Final
 
 import msgspec
 
@@ -16,21 +17,26 @@ from actors.facts.numbers.text_numbers import read
 from actors.facts.stems import Stem, stem_of, stems
 from actors.gate.copies.check import changed_in_copy
 from actors.gate.places import closest_part, is_verbatim, likest
-from actors.gate.thresholds import COPY_CANDIDATES, RETOLD_SHARE, SAME_SUBJECT_SHARE
+from actors.gate.thresholds import COPY_CANDIDATES, RETOLD_SHARE, SAME_SUBJECT_SHARE, SHORT_COPY_RATIO
 from index.languages import of
 from index.languages.detection import detect
 from index.languages.folding import normal, visible
 from index.languages.negation import Negated, negations
 from index.text.citations import strip_markers
 
+#: Rules whose words are a whole stretch that a negation turns.
+_WHOLE: Final = frozenset({"added", "dropped"})
+
 
 class Turned(msgspec.Struct, frozen=True):
-    """`words` are the sentence's; `evidence` is the index of the text with the opposite."""
+    """`words` are the sentence's; `evidence` is the index of the text with the opposite; `sure`: the sentence repeats that text,
+    so that the term is the difference, and no other wording.
+    """
 
     words: str
     evidence: int
     why: str
-    rule: str
+    sure: bool
 
 
 def reversed_terms(sentence: str, evidence: Sequence[str], language: str) -> Iterator[Turned]:
@@ -53,7 +59,18 @@ def reversed_terms(sentence: str, evidence: Sequence[str], language: str) -> Ite
         *(_copied(text, sentence, evidence, language) if there.coverage >= RETOLD_SHARE else ()),
         *(_modality(text, there.text, language) if there.coverage >= RETOLD_SHARE else ()),
     ]:
-        yield Turned(words, comparable[there.evidence], why, rule)
+        changed = "" if rule in _WHOLE else words
+        sure = rule == "copied" or repeats(text, there.text, changed)
+        yield Turned(words, comparable[there.evidence], why, sure)
+
+
+def repeats(text: str, there: str, changed: str) -> bool:
+    """Whether `there` has all other content words than the `changed` ones and few more, so that these are the difference."""
+    at = text.find(changed) if changed else -1
+    own = stems(text)
+    kept = {stem.stem for stem in own if at < 0 or stem.end <= at or at + len(changed) <= stem.start}
+    known = {stem.stem for stem in stems(there)}
+    return bool(kept) and kept <= known and len(known) <= SHORT_COPY_RATIO * len(own)
 
 
 @lru_cache(maxsize=512)

@@ -17,15 +17,24 @@ LABEL_WORDS: Final = 4
 LANGUAGE_LETTERS: Final = 12
 #: Opening quotation marks in a row count up to this depth.
 QUOTE_DEPTH: Final = 8
+#: A quotation of at most this many words, all of them in the evidence, may be a term or a title.
+TERM_WORDS: Final = 4
 
 # ---- claims of FEVER and KorNLI, contradicted and supported
 
-#: A sentence with a smaller share of its content words in the evidence gets a weak flag,
-SUPPORTED_SHARE: Final = 0.34
-#: if it has at least this many content words.
-SUPPORTED_WORDS: Final = 4
+#: A sentence with fewer content words is too short to say whether it goes beyond its evidence.
+JUDGED_WORDS: Final = 3
+#: A word without its last letters, this many at most, is the root of its forms.
+ROOT_SPARE_LETTERS: Final = 3
+#: The lengths of short and longer runs of characters that sentence and evidence share, by script.
+CHARACTER_RUNS: Final = {"": (5, 9), "han": (2, 3), "hangul": (3, 5), "arabic": (4, 7)}
+#: More missing words in a row, or missing names, than these say no more.
+RUN_MOST: Final = 8
+NAMES_MOST: Final = 3
 #: A cited sentence gets a strong flag when no sentence of its evidence has more than this share of its words,
 CLOSEST_SENTENCE_SHARE: Final = 0.3
+#: and all evidence together at most this share,
+FOREIGN_SHARE: Final = 0.2
 #: if it has at least this many content words.
 CITED_WORDS: Final = 2
 #: A flag lists at most this many of the missing words.
@@ -59,6 +68,10 @@ NUMBER_PLACE_SHARE: Final = 0.7
 NUMBER_PLACE_MARGIN: Final = 0.15
 #: A number was cut in the middle when the whole number shares this much of the surrounding words.
 CUT_NUMBER_SHARE: Final = 0.8
+#: A bare number up to this one may count or number things,
+BARE_NUMBER: Final = 9
+#: and one between these may be a year.
+YEARS: Final = (1500, 2100)
 #: The evidence may list up to this many things without their number.
 COUNTED_NUMBER: Final = 10
 #: A bound covers numbers up to this many times as large: "more than ten" does not cover ten thousand.
@@ -91,7 +104,7 @@ PROMPT_RUN_SHARE: Final = 0.5
 # ---- subtle lies withheld, true copies withheld
 
 #: A sentence is a copy when one sentence of the evidence has this share of its words in the same order;
-COPY_SHARE: Final = 0.7
+COPY_SHARE: Final = 0.75
 #: Korean words carry their particles, so this share is enough.
 COPY_SHARE_HANGUL: Final = 0.6
 #: Two changes with this many unchanged Chinese characters between them are one.

@@ -14,7 +14,7 @@ from index.text.citations import markers
 
 LONGEST: Final = 240
 #: Flags that apply to a claim but not to an admission, which by its nature denies and cites nothing.
-EXCUSED: Final = frozenset({"uncited", "low_overlap", "reversed_term"})
+EXCUSED: Final = frozenset({"uncited", "unverified", "reversed_term"})
 
 _SAYS: Final = union(
     lambda language: [

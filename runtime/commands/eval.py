@@ -14,6 +14,8 @@ _PARTS = {
     "questions": ("eval_questions", "eval_questions_command"),
     "fit": ("eval_fit", "eval_fit_command"),
     "gate": ("eval_gate", "eval_gate_command"),
+    "sentences": ("eval_sentences", "eval_sentences_command"),
+    "fitgate": ("eval_sentences", "eval_fit_gate_command"),
     "rewriting": ("eval_rewriting", "eval_rewriting_command"),
 }
 

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from runtime.commands.consoles import plain_console
 from runtime.commands.eval import save
-from runtime.measure.gate_scores import Report, Score, outcome, read_lines, report
+from runtime.measure.gate_scores import Line, Report, Score, outcome, read_lines, report
 from runtime.measure.lines import BadLine
 from runtime.terminal import one_line
 
@@ -25,16 +25,7 @@ def eval_gate_command(*, source: Path, out: Path | None, errors: int) -> None:
     Reads JSON lines {"id", "answer", "evidence": [{"n", "text"}], "label"}; a label is supported, contradicted or
     not_enough. The result is deterministic.
     """
-    try:
-        with source.open("rb") as lines:
-            items = list(read_lines(lines))
-    except BadLine as error:
-        raise click.ClickException(f"{source}: {error}") from None
-    unlabelled = next((item.id for item in items if item.label is None), None)
-    if unlabelled is not None:
-        raise click.ClickException(f"{source}: {unlabelled} has no label; write supported, contradicted or not_enough")
-    if not items:
-        raise click.ClickException(f"{source}: no lines to measure")
+    items = labelled_lines(source, "supported, contradicted or not_enough")
     began = time.perf_counter()
     outcomes = [outcome(item) for item in items]
     measured = report(outcomes, ms_per_answer=(time.perf_counter() - began) * 1000 / len(items))
@@ -47,6 +38,21 @@ def eval_gate_command(*, source: Path, out: Path | None, errors: int) -> None:
         if wrong and errors > 0:
             errors -= 1
             console.print(f"{one.label}, {'withheld' if one.withheld else 'passed'}: {one_line(item.answer)}")
+
+
+def labelled_lines(source: Path, labels: str) -> list[Line]:
+    """The lines of a file, each with a label. Raises click.ClickException for the first fault."""
+    try:
+        with source.open("rb") as lines:
+            items = list(read_lines(lines))
+    except BadLine as error:
+        raise click.ClickException(f"{source}: {error}") from None
+    unlabelled = next((item.id for item in items if item.label is None), None)
+    if unlabelled is not None:
+        raise click.ClickException(f"{source}: {unlabelled} has no label; write {labels}")
+    if not items:
+        raise click.ClickException(f"{source}: no lines to measure")
+    return items
 
 
 def table(measured: Report, title: str) -> Table:

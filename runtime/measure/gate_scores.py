@@ -1,12 +1,15 @@
 """How well a check tells contradicted answers from supported ones."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import get_args
 
 import msgspec
 
-from actors.gate.check import check_answer, withholds
+from actors.gate.check import check_answer, check_sentence, withholds
+from actors.gate.flags import Flag, Standing, standing
 from actors.gate.overlap import overlap
+from index.text.citations import markers
 from prompts.contracts import Evidence
 from runtime.measure.lines import BadLine, decoded
 
@@ -106,6 +109,11 @@ def outcome(line: Line) -> Outcome:
     )
 
 
+def cited(line: Line) -> str:
+    """The sentence of a line with marks for all its evidence, if it has none of its own."""
+    return line.answer if markers(line.answer) else line.answer + "".join(f"[{item.n}]" for item in line.evidence)
+
+
 def report(outcomes: Sequence[Outcome], *, ms_per_answer: float) -> Report:
     counts = Counter(one.label for one in outcomes)
     withheld = {
@@ -155,3 +163,38 @@ def _overlap(outcomes: Sequence[Outcome], *, at_most: float) -> tuple[Score, flo
         if found.f1 > best.f1:
             best, best_withheld = found, lost
     return best, best_withheld
+
+
+class Sentences(msgspec.Struct, frozen=True, kw_only=True):
+    """Supported sentences of a language, or all others: how many, and the shares of each standing and of each kind of flag."""
+
+    sentences: int
+    standings: dict[Standing, float]
+    flags: dict[str, float]
+
+
+def standings(lines: Sequence[Line]) -> dict[str, tuple[Sentences, Sentences]]:
+    """For each language, and for all of them under "all": the supported sentences and the others."""
+    checked = [(line, check_sentence(cited(line), line.numbered())) for line in lines]
+    languages = sorted({line.language or "" for line in lines})
+    return {
+        language or "none": (_shares(checked, languages, supported=True), _shares(checked, languages, supported=False))
+        for language, languages in (*((one, (one,)) for one in languages), ("all", languages))
+    }
+
+
+def _shares(
+    checked: Sequence[tuple[Line, tuple[Flag, ...]]], languages: Collection[str], *, supported: bool
+) -> Sentences:
+    own = [
+        flags
+        for line, flags in checked
+        if (line.label == SUPPORTED) == supported and (line.language or "") in languages
+    ]
+    found = Counter(map(standing, own))
+    kinds = Counter(kind for flags in own for kind in {one.kind for one in flags})
+    return Sentences(
+        sentences=len(own),
+        standings={name: found[name] / max(1, len(own)) for name in get_args(Standing)},
+        flags={kind: count / max(1, len(own)) for kind, count in sorted(kinds.items())},
+    )

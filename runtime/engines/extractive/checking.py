@@ -12,7 +12,7 @@ TYPES: Final[dict[FlagKind, ContradictionType]] = {
     "reversed_term": "direct_negation",
     "fabricated_number": "numeric_conflict",
     "fabricated_quote": "unsupported_claim",
-    "low_overlap": "unsupported_claim",
+    "unverified": "unsupported_claim",
 }
 MOST, LONGEST_CLAIM, LONGEST_REF, LONGEST_WHY = 5, 50, 50, 30
 

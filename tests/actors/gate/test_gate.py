@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.gate.check import check_answer, check_sentence, withholds
-from actors.gate.flags import STRONG
+from actors.gate.flags import STRONG, standing
 from prompts.contracts import Evidence
 
 PASSAGES = {
@@ -150,7 +150,6 @@ def test_lies_are_caught(language: str, sentence: str, kind: str) -> None:
         ("Lake Orta is a small lake in Piedmont.", "Lake Orta is a lake.", None),
         ("Lake Orta is a small lake in Piedmont.", "Lake Orta is not a volcano.", None),
         ("She sang with the choir in Turin.", "Anna Bianchi sang in Turin.", None),
-        ("She sang with the choir in Turin.", "Anna Bianchi sang in Geneva.", "reversed_term"),
         ("L'Orta est un lac du Piémont.", "L'Orta est un volcan.", "reversed_term"),
         ("The match was played on Monday.", "The match was played on Friday.", "reversed_term"),
         ("It rained in 1957.", "It rained in the 1950s.", None),
@@ -167,7 +166,6 @@ def test_lies_are_caught(language: str, sentence: str, kind: str) -> None:
         ("매장은 오후 6시에 닫는다.", "매장은 18시에 닫는다.", None),
         ("매장은 오후 6시에 닫는다.", "매장은 19시에 닫는다.", "fabricated_number"),
         ("도서관은 무료이다.", "도서관은 유료이다.", "reversed_term"),
-        ("도서관은 매일 연다.", "도서관은 아무 날도 열지 않는다.", "reversed_term"),
         ("图书馆免费开放。", "图书馆收费开放。", "reversed_term"),
         ("زاد عدد الزوار في المتحف.", "انخفض عدد الزوار في المتحف.", "reversed_term"),
     ],
@@ -178,6 +176,42 @@ def test_one_sentence_against_one(text: str, sentence: str, kind: str | None) ->
     assert found == ({kind} if kind else set())
 
 
+@pytest.mark.parametrize(
+    ("text", "sentence", "expected"),
+    [
+        ("She sang with the choir in Turin.", "Anna Bianchi sang in Geneva.", "unverified"),
+        ("도서관은 매일 연다.", "도서관은 아무 날도 열지 않는다.", "withheld"),
+        ("The festival drew large crowds.", "The festival of 2019 drew large crowds.", "unverified"),
+        ("The festival of 2018 drew large crowds.", "The festival of 2019 drew large crowds.", "withheld"),
+        ("Guests may call reception “the desk”.", "Reception is also known as “the desk”.", "verified"),
+    ],
+)
+def test_what_goes_beyond_is_marked(text: str, sentence: str, expected: str) -> None:
+    items = [Evidence(n=1, source_id="a", title="", text=text)]
+    assert standing(check_sentence(f"{sentence} [1]", items)) == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("ko", "구매하고 7일이 지나기 전에 환불을 신청해야 한다 [1]."),
+        ("ko", "이미 개봉한 상품이라면 환불받을 수 없다 [1]."),
+        ("en", "Anyone who wants a refund must ask for it within 7 days of the purchase [1]."),
+        ("en", "It is a good idea for customers to keep the receipt [1]."),
+        ("zh", "想要退款的顾客，必须在购买后7天内提出申请[1]。"),
+        ("zh", "商品一旦开封，就不能退款[1]。"),
+        ("fr", "Il faut demander le remboursement au plus tard 7 jours après l'achat [1]."),
+        ("fr", "Un produit déjà ouvert ne peut pas être remboursé [1]."),
+        ("es", "Hay que pedir el reembolso como máximo 7 días después de la compra [1]."),
+        ("es", "Un producto ya abierto no se puede devolver [1]."),
+        ("ar", "على من يريد استرداد المال أن يطلب ذلك خلال 7 أيام من الشراء [1]."),
+        ("ar", "من المستحسن أن يحتفظ الزبائن بالإيصال [1]."),
+    ],
+)
+def test_free_paraphrases_are_shown(language: str, sentence: str) -> None:
+    assert strong(sentence, language) == set()
+
+
 def test_flag_names_words_evidence_and_reason() -> None:
     (found,) = check_sentence("Refunds must be requested within 9 days of purchase [1].", evidence("en"))
     assert (found.kind, found.strength, found.words, found.evidence_n) == ("fabricated_number", "strong", "9", (1,))
@@ -185,7 +219,7 @@ def test_flag_names_words_evidence_and_reason() -> None:
 
 
 def test_only_cited_spans_count() -> None:
-    assert "fabricated_number" in strong("The shop was opened in 1998 [2].", "en")
+    assert "fabricated_number" in strong("The fee is at most 35,000 won [2].", "en")
     assert strong("There are 99 [2].", "en") == set()
 
 
@@ -214,7 +248,7 @@ def test_a_citation_that_does_not_exist(marker: str) -> None:
         ("Is there anything else?", set()),
         ("# Refunds", set()),
         ("Le magasin a ouvert à Séoul le 5 mars 1998 [1].", {"wrong_language"}),
-        ("Purple elephants juggle burning torches nightly [1].", {"low_overlap"}),
+        ("Purple elephants juggle burning torches nightly [1].", {"unverified"}),
         ("Seoul [1].", set()),
     ],
 )

@@ -3,9 +3,12 @@
 import json
 from pathlib import Path
 
+import msgspec
 from click.testing import CliRunner
 
+from actors.gate.support import Weights
 from runtime.commands.eval_gate import eval_gate_command
+from runtime.commands.eval_sentences import eval_fit_gate_command, eval_sentences_command
 from runtime.commands.gate import gate_command
 from runtime.measure.gate_scores import Outcome, report, score
 
@@ -72,6 +75,46 @@ def test_eval_gate_wants_labels(tmp_path: Path) -> None:
     result = CliRunner().invoke(eval_gate_command, ["--file", str(source)])
     assert result.exit_code == 1
     assert "t has no label" in result.output
+
+
+def test_eval_sentences_counts_standings(tmp_path: Path) -> None:
+    source, out = tmp_path / "set.jsonl", tmp_path / "figures.json"
+    source.write_text(
+        lines({**TRUE, "label": "supported", "language": "en"}, {**FALSE, "label": "unsupported", "language": "en"}),
+        "utf-8",
+    )
+    result = CliRunner().invoke(eval_sentences_command, ["--file", str(source), "--json", str(out)])
+    assert result.exit_code == 0, result.output
+    true, other = json.loads(out.read_text("utf-8"))["en"]
+    assert true["standings"] == {"verified": 1.0, "unverified": 0.0, "withheld": 0.0}
+    assert (other["standings"]["withheld"], other["flags"]) == (1.0, {"fabricated_number": 1.0})
+    assert "flag: fabricated_number" in result.output
+
+
+def test_fit_gate_judges_sets_left_out(tmp_path: Path) -> None:
+    text = "The museum of the harbour lends its boats to schools in the summer holidays."
+    said = (
+        "In summer, schools can borrow the boats of the harbour museum.",
+        "Its old curator paints dragons on the moon for fun.",
+    )
+    sets = []
+    for name in ("one", "two", "three-en", "three-fr"):
+        rows = [
+            {"id": f"{at}", "answer": answer, "evidence": [{"n": 1, "text": text}], "label": label, "language": "en"}
+            for at in range(4)
+            for answer, label in zip(said, ("supported", "unsupported"), strict=True)
+        ]
+        sets.append(tmp_path / f"{name}.jsonl")
+        sets[-1].write_text(lines(*rows), "utf-8")
+    out = tmp_path / "weights.json"
+    result = CliRunner().invoke(
+        eval_fit_gate_command, [*(word for one in sets for word in ("--answers", str(one))), "--out", str(out)]
+    )
+    assert result.exit_code == 0, result.output
+    learned = msgspec.json.decode(out.read_bytes(), type=Weights)
+    assert learned.fitted_on == {"one": 8, "three": 16, "two": 8}
+    assert learned.weights["closest"] > 0
+    assert result.output.count("0.000 / 1.000") == 6  # three sets, withheld and doubted
 
 
 def test_score() -> None:

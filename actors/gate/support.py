@@ -1,0 +1,159 @@
+"""How surely the cited text says what a sentence says: signs of both, and learned weights that add them up.
+
+A paraphrase uses other words than its evidence, so no single sign decides. Each sign is 0 for a sentence that is in the evidence
+word for word and grows with what the evidence lacks; no weight is below 0, so a sentence never gains by leaving the evidence.
+`groundwire eval fitgate` makes `support.json` from sentences that people have labelled.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from itertools import pairwise
+from math import log
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from actors.facts.numbers.text_numbers import read
+from actors.facts.stems import stems
+from actors.gate.places import sentences_of
+from actors.gate.thresholds import CHARACTER_RUNS, JUDGED_WORDS, NAMES_MOST, ROOT_SPARE_LETTERS, RUN_MOST
+from index.languages.folding import normal, visible
+from index.languages.scripts import is_arabic, is_han, is_hangul
+from index.text.citations import strip_markers
+
+FILE: Final = Path(__file__).with_name("support.json")
+#: What the evidence lacks, of 1 if not said otherwise: content words, of all evidence, of its closest sentence and of its three
+#: closest neighbours; pairs of neighbouring words; short and longer runs of characters; the longest run of missing words, of
+#: RUN_MOST; missing names.
+SIGNS: Final = ("words", "closest", "around", "pairs", "characters", "phrases", "run", "names")
+#: What may speak either way: how long the sentence and the evidence are, as logarithms, and in which script.
+SHAPE: Final = ("length", "evidence", "han", "hangul", "arabic")
+_SCRIPTS: Final = {"han": is_han, "hangul": is_hangul, "arabic": is_arabic}
+#: A root has at least this many letters.
+_ROOT: Final = {"": 4, "han": 2, "hangul": 2, "arabic": 3}
+_NAME = re.compile(r"(?<![.!?:…] )(?<!\A)\b[A-ZÀ-ÖØ-ÞŒ][^\W_]+")
+
+
+class Weights(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`weights` of SIGNS and SHAPE; from the sum 0 on, with `bias`, a sentence goes beyond its evidence."""
+
+    weights: dict[str, float]
+    bias: float
+    fitted_on: dict[str, int] = {}
+
+
+@cache
+def weights() -> Weights:
+    return msgspec.json.decode(FILE.read_bytes(), type=Weights)
+
+
+def goes_beyond(sentence: str, evidence: Sequence[str]) -> list[str]:
+    """The words of a sentence that the evidence lacks, if they make it unlikely that the evidence says it; else none."""
+    if not is_judged(sentence, evidence):
+        return []
+    text = normal(strip_markers(sentence)).strip()
+    found, learned = signs(sentence, evidence), weights()
+    if learned.bias + sum(weight * found[name] for name, weight in learned.weights.items()) < 0:
+        return []
+    indexes = [_index(item) for item in evidence]
+    missing = [text[word.start : word.end] for word in stems(text) if not any(one.where(word.stem) for one in indexes)]
+    return list(dict.fromkeys(missing)) or [text]
+
+
+def is_judged(sentence: str, evidence: Sequence[str]) -> bool:
+    """Whether signs can say anything of a sentence: one with enough words, and not verbatim in the evidence."""
+    text = normal(strip_markers(sentence)).strip()
+    return not any(text in read(item).text for item in evidence) and len(stems(text)) >= JUDGED_WORDS
+
+
+def signs(sentence: str, evidence: Sequence[str]) -> dict[str, float]:
+    """SIGNS and SHAPE of a sentence with at least one content word."""
+    text = normal(strip_markers(sentence)).strip()
+    words = [stem.stem for stem in stems(text)]
+    indexes = [_index(item) for item in evidence]
+    held = [[one.where(word) for word in words] for one in indexes]
+    missing = [not any(masks) for masks in zip(*held, strict=True)]
+    joined = [
+        any(pairs) for pairs in zip(*([one & two for one, two in pairwise(masks)] for masks in held), strict=True)
+    ]
+    script = Counter(_script(word[0]) for word in words).most_common(1)[0][0]
+    short, long = CHARACTER_RUNS[script]
+    texts = [read(item).text for item in evidence]
+    return {
+        "words": sum(missing) / len(words),
+        "closest": 1 - max(_most(masks) for masks in held) / len(words),
+        "around": 1 - max(_most([mask | mask << 1 | mask >> 1 for mask in masks]) for masks in held) / len(words),
+        "pairs": 1 - sum(joined) / len(joined) if joined else 0.0,
+        "characters": _unseen(text, texts, short),
+        "phrases": _unseen(text, texts, long),
+        "run": min(_longest(missing), RUN_MOST) / RUN_MOST,
+        "names": min(_unknown_names(sentence, texts), NAMES_MOST) / NAMES_MOST,
+        "length": log(len(words)),
+        "evidence": log(sum(map(len, texts)) + 1),
+        **{name: float(name == script) for name in _SCRIPTS},
+    }
+
+
+class _Index(msgspec.Struct, frozen=True):
+    """Which sentences of a text have a word, as a number with one bit a sentence; by stem and by the root of the stem."""
+
+    stems: dict[str, int]
+    roots: dict[str, int]
+
+    def where(self, stem: str) -> int:
+        return self.stems.get(stem, 0) or self.roots.get(_root(stem), 0)
+
+
+@lru_cache(maxsize=512)
+def _index(text: str) -> _Index:
+    known: dict[str, int] = {}
+    roots: dict[str, int] = {}
+    for at, sentence in enumerate(sentences_of(text)):
+        for stem in sentence.stems:
+            known[stem] = known.get(stem, 0) | 1 << at
+            roots[_root(stem)] = roots.get(_root(stem), 0) | 1 << at
+    return _Index(known, roots)
+
+
+@lru_cache(maxsize=65536)
+def _root(stem: str) -> str:
+    """The beginning that forms of a word share; a pair of Chinese characters has no forms."""
+    return stem[: max(_ROOT[_script(stem[0])], len(stem) - ROOT_SPARE_LETTERS)]
+
+
+def _script(letter: str) -> str:
+    """One of _ROOT."""
+    return next((name for name, is_of in _SCRIPTS.items() if is_of(letter)), "")
+
+
+def _most(masks: Sequence[int]) -> int:
+    """How many words the sentence with most of them has."""
+    counts: Counter[int] = Counter()
+    for mask in masks:
+        left = mask
+        while left:
+            counts[left & -left] += 1
+            left &= left - 1
+    return max(counts.values(), default=0)
+
+
+def _longest(missing: Sequence[bool]) -> int:
+    longest = run = 0
+    for one in missing:
+        run = run + 1 if one else 0
+        longest = max(longest, run)
+    return longest
+
+
+def _unseen(text: str, texts: Sequence[str], size: int) -> float:
+    runs = {text[at : at + size] for at in range(max(1, len(text) - size + 1))}
+    return sum(not any(run in known for known in texts) for run in runs) / len(runs)
+
+
+def _unknown_names(sentence: str, texts: Sequence[str]) -> int:
+    """How many capitalised words inside a sentence the texts lack; none in scripts without capitals."""
+    names = {normal(name) for name in _NAME.findall(visible(strip_markers(sentence)).strip())}
+    return sum(not any(name[: max(_ROOT[""], len(name) - 2)] in text for text in texts) for name in names)
