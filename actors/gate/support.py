@@ -8,7 +8,7 @@ word for word and grows with what the evidence lacks; no weight is below 0, so a
 import re
 from collections import Counter
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from math import log
 from pathlib import Path
@@ -45,9 +45,8 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     fitted_on: dict[str, int] = {}
 
 
-@cache
-def weights() -> Weights:
-    return msgspec.json.decode(FILE.read_bytes(), type=Weights)
+#: Read when the gate is imported, since a check must not wait for a file.
+LEARNED: Final = msgspec.json.decode(FILE.read_bytes(), type=Weights)
 
 
 def goes_beyond(sentence: str, evidence: Sequence[str]) -> list[str]:
@@ -55,8 +54,8 @@ def goes_beyond(sentence: str, evidence: Sequence[str]) -> list[str]:
     if not is_judged(sentence, evidence):
         return []
     text = normal(strip_markers(sentence)).strip()
-    found, learned = signs(sentence, evidence), weights()
-    if learned.bias + sum(weight * found[name] for name, weight in learned.weights.items()) < 0:
+    found = signs(sentence, evidence)
+    if LEARNED.bias + sum(weight * found[name] for name, weight in LEARNED.weights.items()) < 0:
         return []
     indexes = [_index(item) for item in evidence]
     missing = [text[word.start : word.end] for word in stems(text) if not any(one.where(word.stem) for one in indexes)]

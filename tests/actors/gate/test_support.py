@@ -4,7 +4,7 @@ import pytest
 
 from actors.gate.check import check_sentence
 from actors.gate.flags import standing
-from actors.gate.support import SHAPE, SIGNS, goes_beyond, signs, weights
+from actors.gate.support import LEARNED, SHAPE, SIGNS, goes_beyond, signs
 from index.text.sentences import split
 from prompts.contracts import Evidence
 from tests.actors.gate.test_gate import PASSAGES, evidence
@@ -33,8 +33,8 @@ def test_foreign_text_is_not_verified(language: str) -> None:
 
 
 def test_no_sign_speaks_for_a_sentence() -> None:
-    assert {*weights().weights} <= {*SIGNS, *SHAPE}
-    assert all(weights().weights.get(name, 0) >= 0 for name in SIGNS)
+    assert {*LEARNED.weights} <= {*SIGNS, *SHAPE}
+    assert all(LEARNED.weights.get(name, 0) >= 0 for name in SIGNS)
 
 
 @pytest.mark.parametrize("language", PASSAGES)
