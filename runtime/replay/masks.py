@@ -172,13 +172,16 @@ def _runs_of(value: Value) -> Iterator[tuple[int, Run]]:
 
 
 def _pattern_of(value: Value) -> str:
-    """The value with or without its separators, where its letters and digits do not go on."""
+    """The value with or without its separators, where its letters and digits do not go on, or go on as where it was learned."""
     bare = [char for char in value.text if char.isalnum()]
     digits = sum(map(str.isdecimal, bare))
     first, last = ("[0-9]" if char.isdecimal() else "[A-Za-z]" for char in (bare[0], bare[-1]))
+    kept, more = value.before[-1:], value.after[:1]  # the mask of an address leaves its first letter
+    begins = rf"(?:(?<!{first})|(?<={kept}))" if re.fullmatch(first, kept) else f"(?<!{first})"
+    ends = rf"(?:(?!{last})|(?={more}))" if re.fullmatch(last, more) else f"(?!{last})"
     loose = 2 * digits > len(bare) and _SEPARATED.fullmatch(value.text)
     inner = r"[ ()./·_~*-]{0,3}".join(bare) if loose else re.escape(value.text.strip())
-    return f"(?<!{first}){inner}(?!{last})"
+    return f"{begins}{inner}{ends}"
 
 
 def _other(char: str, chance: random.Random, letters: Sequence[str], *, first: bool) -> str:
