@@ -1,7 +1,7 @@
 """Cut a text into its sentences, and tell those that state something from headings, questions, greetings and instructions."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import msgspec
@@ -18,23 +18,21 @@ from index.text.units import Unit, units
 FEW_WORDS: Final = 2
 #: A sentence with fewer content words is about what its lead names.
 SHORT_WORDS: Final = 4
-#: The most characters of a sentence that are compared, and of one that are searched for.
-LONGEST, LONGEST_QUERY = 4000, 1000
+#: The most characters of a sentence that are searched for.
+LONGEST_QUERY: Final = 1000
 _GREETING = re.compile(
     rf"\W*(?:(?:{union(lambda language: language.noise.greetings).pattern}|"
     rf"{union(lambda language: language.noise.fillers).pattern})[\W_]*)+\Z"
 )
 _TO_READER: Final = union(lambda language: language.noise.instructions, re.NOFLAG)
 _NO_STATEMENT = re.compile(r"[?？؟:：][\s\"'”’»)]*\Z")
-#: So many letters in a row are found where the whole sentence is not.
-_SURE_LETTERS: Final = 12
-_LONGEST_ADDRESSES: Final = 600
+_ENDED = re.compile(r"[.!…。！｡۔][\s\"'”’»)*_]*\Z")
+_MARK = re.compile(r"\A\s*(?:[-*+•–]|\d{1,3}[.)])\s+")
+#: The name of a column, which a reader puts before its cell.
 _COLUMN = re.compile(r"(?:(?<=\| )|\A)[^|:]{1,60}: ")
 #: Markup with letters that a reader leaves out: addresses of links, and tags.
 _HIDDEN = re.compile(r"(?<=\])(?:\([^()\s]*\)|\[[^\[\]]*\])|</?[a-zA-Z][^<>]*>")
-_END = re.compile(r"[.!?…。！？؟\"'”’»)\]%]*")
-_ENDED = re.compile(r"[.!…。！｡۔][\s\"'”’»)*_]*\Z")
-_MARK = re.compile(r"\A\s*(?:[-*+•–]|\d{1,3}[.)])\s+")
+_ENDS: Final = ".!?…。！？｡؟۔\"'”’»)]%"
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,15 +54,33 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
         return (f"{self.lead}\n{self.text}" if short else self.text)[:LONGEST_QUERY]
 
 
-def claims_of(document: Document) -> tuple[Claim, ...]:
+def claims_of(document: Document) -> Iterator[Claim]:
     """Every sentence of the document, in order."""
-    return tuple(_claims(document, units(document.text, document.blocks)))
+    heading = before = ""
+    ended = 0
+    for unit in units(document.text, document.blocks):
+        same_paragraph = "\n\n" not in document.text[ended : unit.start]
+        lead = document.text[slice(*unit.intro)] if unit.intro else before if same_paragraph else ""
+        written = document.text[unit.start : unit.end]
+        for start, end in parts(unit, written):
+            text = without_mark(strip_markers(written[start:end]))
+            yield Claim(
+                text=text,
+                start=unit.start + start,
+                end=unit.start + end,
+                states=states(text, "prose" if end < len(written) else unit.kind),
+                lead="" if unit.kind == "heading" else strip_markers(lead or heading),
+            )
+            lead = before = text
+        ended = unit.end
+        if unit.kind == "heading":
+            heading, before = text, ""
 
 
-def claim_of(sentence: str, lead: str = "") -> Claim:
+def claim_of(sentence: str) -> Claim:
     """A sentence by itself."""
     text = strip_markers(sentence).strip()
-    return Claim(text=text, start=0, end=len(sentence), states=states(text), lead=lead)
+    return Claim(text=text, start=0, end=len(sentence), states=states(text))
 
 
 def without_mark(text: str) -> str:
@@ -74,82 +90,42 @@ def without_mark(text: str) -> str:
 
 def states(sentence: str, kind: str = "prose") -> bool:
     """Whether the sentence, a unit of this kind, claims something that documents could support."""
-    if kind in ("heading", "table_header", "code"):
-        return False
     plain = without_mark(sentence)
-    if _NO_STATEMENT.search(plain):
-        return False
-    folded = fold(plain)
-    if _GREETING.match(folded) or (kind != "table_row" and _TO_READER.search(folded)):
+    if kind in ("heading", "table_header", "code") or _NO_STATEMENT.search(plain):
         return False
     words, counts = len(stems(normal(plain))), any(map(str.isdigit, plain))
-    if kind != "table_row" and not counts and words < SHORT_WORDS and not _ENDED.search(plain):
-        return False  # a label, as items and links are
+    if kind != "table_row":
+        if _TO_READER.search(fold(plain)) or _GREETING.match(fold(plain)):
+            return False
+        if words < SHORT_WORDS and not counts and not _ENDED.search(plain):
+            return False  # a label, as items and links are
     return words >= FEW_WORDS or (counts and len(plain.split()) > 1)
 
 
 def parts(unit: Unit, written: str) -> list[tuple[int, int]]:
     """The sentences of a unit, as offsets into it; of code, the sentence that introduces it, or else all of it."""
-    whole = [(0, len(written))]
-    if unit.kind == "code":
-        introduced = len(written[: unit.code - unit.start].rstrip()) if unit.code > unit.start else 0
-        return [(0, introduced)] if introduced else whole
-    return (split(written) if unit.kind in ("list_item", "definition") else []) or whole
+    if unit.kind == "code" and unit.code > unit.start:
+        return [(0, len(written[: unit.code - unit.start].rstrip()))]
+    return (split(written) if unit.kind in ("list_item", "definition") else []) or [(0, len(written))]
 
 
-def _claims(document: Document, cut: Sequence[Unit]) -> Iterator[Claim]:
-    heading = before = ""
-    ended = 0
-    for unit in cut:
-        written = document.text[unit.start : unit.end]
-        lead = document.text[slice(*unit.intro)] if unit.intro else ""
-        if not lead and "\n\n" not in document.text[ended : unit.start]:
-            lead = before
-        for start, end in parts(unit, written):
-            text = without_mark(strip_markers(written[start:end]))
-            yield Claim(
-                text=text,
-                start=unit.start + start,
-                end=unit.start + end,
-                states=states(text, "prose" if unit.kind == "code" and end < len(written) else unit.kind),
-                lead="" if unit.kind == "heading" else strip_markers(lead or heading),
-            )
-            lead = before = text
-        ended = unit.end
-        if unit.kind == "heading":
-            heading, before = text, ""
-
-
-def placed(claims: Sequence[Claim], written: str) -> list[tuple[int, int]]:
-    """Where each claim is in the file that the text was read from, as offsets; readers leave markup out.
+def placed(claims: Iterable[Claim], written: str) -> Iterator[Claim]:
+    """The claims where they are in the file that their text was read from; readers leave markup out.
 
     Letters and digits are compared, in order; a claim that is not found has the place of the one before it.
     """
     plain = _HIDDEN.sub(lambda found: " " * len(found[0]), written)
     kept = [at for at, char in enumerate(plain) if char.isalnum()]
-    letters = "".join(written[at] for at in kept)
-    places: list[tuple[int, int]] = []
-    cursor = 0
+    letters = "".join(plain[at] for at in kept)
+    start = end = passed = 0
     for claim in claims:
-        row = _COLUMN.sub("", claim.text) if " | " in claim.text else claim.text
-        found = _stretch(claim.text, letters, cursor) or _stretch(row, letters, cursor)
-        if found is None:
-            places.append(places[-1] if places else (0, 0))
-            continue
-        first, cursor = found
-        tail = _END.match(written, kept[cursor - 1] + 1)
-        places.append((kept[first], tail.end() if tail else kept[cursor - 1] + 1))
-    return places
-
-
-def _stretch(text: str, letters: str, cursor: int) -> tuple[int, int] | None:
-    """Where the letters of a text are from here on; where markup is among them, from their first to their last few."""
-    wanted = "".join(filter(str.isalnum, text))
-    at = letters.find(wanted, cursor) if wanted else -1
-    if at >= 0 or len(wanted) < _SURE_LETTERS:
-        return (at, at + len(wanted)) if at >= 0 else None
-    at = letters.find(wanted[:_SURE_LETTERS], cursor)
-    if at < 0:
-        return None
-    end = letters.find(wanted[-_SURE_LETTERS:], at, at + len(wanted) + _LONGEST_ADDRESSES)
-    return at, (end if end >= 0 else at) + _SURE_LETTERS
+        for text in (claim.text, _COLUMN.sub("", claim.text)):
+            wanted = "".join(filter(str.isalnum, text))
+            found = letters.find(wanted, passed) if wanted else -1
+            if found >= 0:
+                passed = found + len(wanted)
+                start, end = kept[found], kept[passed - 1] + 1
+                tail = written[end : end + 9]
+                end += len(tail) - len(tail.lstrip(_ENDS))
+                break
+        yield msgspec.structs.replace(claim, start=start, end=end)

@@ -52,3 +52,9 @@ def report_of(sentences: Iterable[CheckedSentence], snapshot: str = "") -> Check
     every = tuple(sentences)
     counts = Counter(sentence.verdict for sentence in every)
     return CheckReport(sentences=every, counts={verdict: counts[verdict] for verdict in VERDICTS}, snapshot=snapshot)
+
+
+def disputed(text: str, words: str) -> tuple[str, str, str]:
+    """The text before the words in dispute, the words as the text has them, and the text after them."""
+    at = text.lower().find(words.lower()) if words and len(text.lower()) == len(text) else -1
+    return (text, "", "") if at < 0 else (text[:at], text[at : at + len(words)], text[at + len(words) :])

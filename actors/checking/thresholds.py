@@ -4,7 +4,9 @@ from typing import Final
 
 # ---- verdicts on claims, contradicted and verified
 
-#: A claim is compared with this many spans.
+#: A claim is searched for in this many passages,
+PASSAGES: Final = 8
+#: and compared with this many of their spans.
 SPANS: Final = 5
 #: Of this many content words of a verified claim, one may be missing from the span and what stands around it;
 SPARE_WORDS: Final = 10
@@ -13,11 +15,9 @@ OWN_SHARE: Final = 0.75
 #: The words that a claim shares with the span that verifies or contradicts it are at least this close together there.
 CLOSE_TOGETHER: Final = 0.5
 #: A contradicted claim has at least this share of the words that are not in dispute in the span,
-SAME_OWN_SHARE: Final = 0.7
+SAME_SUBJECT: Final = 0.7
 #: or this share where one of the two denies what the other states,
-DENIED_OWN_SHARE: Final = 0.9
-#: this share in the span and around it,
-SAME_SHARE: Final = 0.75
+DENIED_SUBJECT: Final = 0.9
 #: and at least so many of them.
 SAME_WORDS: Final = 3
 #: Where it is not about a number, the span has at most this many times the words of the claim.

@@ -1,55 +1,46 @@
 """The verdict on a claim: verified, contradicted, unverified, not covered, or no claim.
 
-The gate compares the claim with the spans nearest to it. A contradiction needs a span on the same subject: nearly all other words
-of the claim stand there, and no other span bears the claim out. A wrong `contradicted` costs a reader more than a missed one, so
+The gate compares the claim with the spans nearest to it. A contradiction needs a span on the same subject: most other words
+of the claim are there, and no other span bears the claim out. A wrong `contradicted` costs a reader more than a missed one, so
 every doubt makes a claim `unverified`.
 """
 
 import re
-from collections.abc import Sequence
+from typing import Final
 
-from actors.checking.claims import LONGEST, SHORT_WORDS, Claim, without_mark
+from actors.checking.claims import SHORT_WORDS, Claim, without_mark
 from actors.checking.report import CheckedSentence, Verdict
 from actors.checking.spans import Candidate, Found, Stems, density, words_of
 from actors.checking.thresholds import (
     CLOSE_TOGETHER,
     COVERED,
     COVERED_SHARE,
-    DENIED_OWN_SHARE,
+    DENIED_SUBJECT,
     LEAD_SHARE,
     LONGER,
     OWN_SHARE,
-    SAME_OWN_SHARE,
-    SAME_SHARE,
+    SAME_SUBJECT,
     SAME_WORDS,
     SPANS,
     SPARE_WORDS,
 )
-from actors.facts.forces import Force, forces
+from actors.facts.forces import forces
 from actors.facts.numbers.slots import slot_index, slots
 from actors.gate.check import check_sentence
 from actors.gate.flags import Flag, standing
-from index.languages import FALLBACK, LANGUAGES
 from index.languages.detection import detect
 from index.languages.folding import normal
 from index.languages.negation import is_negated, negations
 
-NOTHING = "no span is about it"
-#: Reasons of strong flags that name nothing in the evidence that says otherwise.
-_BEYOND = re.compile(
-    r"is not in the evidence\Z|\Adenies, and the evidence denies nothing|\Aleaves no exception|but (?:adds|leaves out) |"
-    r"\Athe evidence names |\Asays it is "
-)
-#: A reason that holds only where one side denies.
+#: A longer claim is not compared, in characters.
+LONGEST: Final = 4000
+#: Reasons of the gate that one side denies what the other states.
 _DENIED = re.compile(r"for a negation\Z|\Anegated, which|the evidence negates")
-#: The evidence's words in a reason of the gate.
+#: Reasons of the gate that quote the words of the evidence that say otherwise.
 _SAYS = re.compile(
-    r"the evidence says (?P<says>.+?)(?: there)?\Z|“(?P<quoted>.+)”\Z|"
-    r"copies the evidence but says .+ for (?P<was>.+)\Z"
+    r"(?<!, )the evidence says (?P<says>.+?)(?: there)?\Z|“(?P<quoted>.+)”\Z|but says .+ for (?P<was>.+)\Z"
 )
-_NAME = re.compile(
-    r"(?<=[^\W_] )[A-ZÀ-Ý][\w’'-]+|\A\W*[A-ZÀ-Ý][\w’'-]+(?= [A-ZÀ-Ý])|\b\w*\d\w*[^\W\d]\w*|\b[A-Z]{2,}\b"
-)
+_NAME = re.compile(r"(?<=[^\W_] )[A-ZÀ-Ý][\w’'-]+|\b\w*\d\w*[^\W\d]\w*|\b[A-Z]{2,}\b")
 _QUESTION = re.compile(r"[?？؟][\s\"'”’»)]*\Z")
 
 
@@ -58,91 +49,57 @@ def judged(claim: Claim, found: Found) -> CheckedSentence:
     if not claim.states:
         return _result(claim, "no_claim")
     if len(claim.text) > LONGEST:
-        return _result(claim, "unverified", why=f"it is longer than {LONGEST} characters; shorten it")
+        return _result(claim, "unverified", f"it is longer than {LONGEST} characters; shorten it")
     near = found.nearest(claim, SPANS)
-    wanted = words_of(claim.text)
-    if proof := next((span for span in near if _proves(claim, wanted, span)), None):
-        return _result(claim, "verified", proof)
-    return _doubted(claim, wanted, near, found) if near else _result(claim, "not_covered", why=NOTHING)
-
-
-def _doubted(claim: Claim, wanted: Stems, near: Sequence[Candidate], found: Found) -> CheckedSentence:
-    """The verdict on a claim that no span proves."""
+    if proof := next((span for span in near if _proves(claim, span)), None):
+        return _result(claim, "verified", "", proof)
     evidence = [span.evidence(n) for n, span in enumerate(near, 1)]
-    flags = [flag for flag in check_sentence(claim.text, evidence) if flag.strength == "strong"]
+    flags = [flag for flag in check_sentence(claim.text, evidence) if flag.strength == "strong"] if near else []
     for flag in flags:
-        opposing = near[flag.evidence_n[0] - 1] if len(flag.evidence_n) == 1 else near[0]
-        if _opposes(flag, claim, opposing) and _same_subject(claim, wanted, flag, opposing):
-            return _result(claim, "contradicted", opposing, flag.why, flag)
-    if _covered(wanted, near, found):
-        return _result(claim, "unverified", near[0], _beyond(flags, wanted, near[0]))
-    return _result(claim, "not_covered", why=NOTHING)
+        span = near[flag.evidence_n[0] - 1] if len(flag.evidence_n) == 1 else near[0]
+        if _opposes(flag, claim, span):
+            return _result(claim, "contradicted", flag.why, span, flag)
+    if not near or not _covered(claim, near, found):
+        return _result(claim, "not_covered", "no span is about it")
+    missing = ", ".join(sorted(words_of(claim.text) - near[0].there)[:6])
+    beyond = f"the nearest span does not say it{missing and f': nothing on {missing}'}"
+    why = next((flag.why for flag in flags if flag.kind != "reversed_term"), beyond)
+    return _result(claim, "unverified", why, near[0])
 
 
 def _result(
-    claim: Claim, verdict: Verdict, span: Candidate | None = None, why: str = "", flag: Flag | None = None
+    claim: Claim, verdict: Verdict, why: str = "", span: Candidate | None = None, flag: Flag | None = None
 ) -> CheckedSentence:
-    words = flag.words.strip() if flag else ""
-    spans = () if span is None else (span.shown(_instead(flag) if flag else ""),)
     return CheckedSentence(
-        text=claim.text, start=claim.start, end=claim.end, verdict=verdict, why=why, words=words, spans=spans
+        text=claim.text,
+        start=claim.start,
+        end=claim.end,
+        verdict=verdict,
+        why=why,
+        words=flag.words.strip() if flag else "",
+        spans=(span.shown(_instead(flag) if flag else ""),) if span else (),
     )
 
 
-def _proves(claim: Claim, wanted: Stems, span: Candidate) -> bool:
+def _proves(claim: Claim, span: Candidate) -> bool:
     """Whether the span says what the claim says."""
-    there = span.own | span.around
-    missing = wanted - there
-    if _bare(claim.text) == _bare(span.text):
-        return _on_lead(claim, wanted, there)
-    return (
+    wanted = words_of(claim.text)
+    missing = wanted - span.there
+    alike = _bare(claim.text) == _bare(span.text) or (
         len(missing) * SPARE_WORDS <= len(wanted)
-        and not missing & _names(claim)
+        and missing.isdisjoint(_names(claim))
         and _share(wanted, span.own) >= OWN_SHARE
         and density(wanted, span.text) >= CLOSE_TOGETHER
-        and _on_lead(claim, wanted, there)
         and not _QUESTION.search(span.text)
         and _has_numbers(claim, span)
         and _binds_alike(claim, span)
-        and _denies_alike(claim, wanted, span)
-        and _stands(claim, span)
+        and standing(check_sentence(f"{claim.text} [1]", [span.evidence(1)])) == "verified"
     )
+    return alike and _on_lead(claim, span)
 
 
 def _bare(text: str) -> str:
     return without_mark(normal(text)).rstrip(".!。")
-
-
-def _stands(claim: Claim, span: Candidate) -> bool:
-    """Whether the gate would let the claim pass as verified if it cited the span."""
-    return standing(check_sentence(f"{claim.text} [1]", [span.evidence(1)])) == "verified"
-
-
-def _binds_alike(claim: Claim, span: Candidate) -> bool:
-    """Whether the span has each duty, ban, permission and limit of the claim."""
-    there = {force.name for force in _forces(span.text)}
-    return all(force.name in there for force in _forces(claim.text))
-
-
-def _denies_alike(claim: Claim, wanted: Stems, span: Candidate) -> bool:
-    """Whether the claim denies only where the span does, and the span does not deny what the claim states."""
-    if is_negated(claim.text):
-        return is_negated(span.text)
-    own, theirs = normal(claim.text), normal(span.text)
-    return not any(
-        words_of(theirs[one.start : one.end]) & wanted and one.cue not in own
-        for one in negations(theirs, _language(theirs))
-    )
-
-
-def _forces(text: str) -> tuple[Force, ...]:
-    text = normal(text)
-    return tuple(forces(text, _language(text)))
-
-
-def _language(text: str) -> str:
-    detected = detect(text)
-    return detected if detected in LANGUAGES else FALLBACK
 
 
 def _names(claim: Claim) -> Stems:
@@ -150,66 +107,67 @@ def _names(claim: Claim) -> Stems:
     return words_of(" ".join(_NAME.findall(claim.text)))
 
 
+def _binds_alike(claim: Claim, span: Candidate) -> bool:
+    """Whether the span has each duty, ban and permission of the claim, and each of the two denies only what the other does."""
+    stated, there = normal(claim.text), normal(span.text)
+    if not _forces(stated) <= _forces(there):
+        return False
+    if is_negated(claim.text):
+        return is_negated(span.text)
+    denied = [there[one.start : one.end] for one in negations(there, detect(there)) if one.cue not in stated]
+    return words_of(claim.text).isdisjoint(words_of("\n".join(denied)))
+
+
+def _forces(text: str) -> set[str]:
+    return {force.name for force in forces(text, detect(text))}
+
+
 def _has_numbers(claim: Claim, span: Candidate) -> bool:
     """Whether the span has each number of the claim as it is; a bound of it is another number."""
-    there = slot_index("\n".join((span.passage.title, span.intro, span.text)))
+    there = slot_index(f"{span.passage.title}\n{span.intro}\n{span.text}")
     return all(any(True for _ in there.same(slot.value)) for slot in slots(claim.text))
 
 
-def _same_subject(claim: Claim, wanted: Stems, flag: Flag, span: Candidate) -> bool:
-    """Whether the span is about what the claim is about, apart from the words in dispute."""
-    there = span.own | span.around
-    denied = _DENIED.search(flag.why) is not None
+def _opposes(flag: Flag, claim: Claim, span: Candidate) -> bool:
+    """Whether the flag names something in a span on the same subject that says otherwise."""
+    denied = _DENIED.search(flag.why)
+    if denied and is_negated(claim.text) == is_negated(span.text):
+        return False
+    if not denied and _instead(flag) in ("", flag.words):
+        return False
+    if flag.kind == "reversed_term" and " | " in claim.text + span.text:
+        return False  # the cells of a row are no sentence
+    wanted = words_of(claim.text)
     undisputed = wanted if denied else wanted - words_of(flag.words)
     return (
-        len(undisputed & there) >= SAME_WORDS
-        and _share(undisputed, span.own) >= (DENIED_OWN_SHARE if denied else SAME_OWN_SHARE)
-        and _share(undisputed, there) >= SAME_SHARE
+        len(undisputed & span.there) >= SAME_WORDS
+        and _share(undisputed, span.own) >= (DENIED_SUBJECT if denied else SAME_SUBJECT)
         and density(undisputed, span.text) >= CLOSE_TOGETHER
         and (flag.kind == "fabricated_number" or len(span.own) <= LONGER * len(wanted))
-        and not (undisputed - there) & _names(claim)
-        and _on_lead(claim, wanted, there)
+        and _names(claim).isdisjoint(undisputed - span.there)
+        and _on_lead(claim, span)
     )
-
-
-def _on_lead(claim: Claim, wanted: Stems, there: Stems) -> bool:
-    lead = words_of(claim.lead)
-    return len(wanted) >= SHORT_WORDS or not lead or _share(lead, there) >= LEAD_SHARE
-
-
-def _covered(wanted: Stems, near: Sequence[Candidate], found: Found) -> bool:
-    if found.coverage is not None and found.coverage >= COVERED:
-        return True
-    total = sum(map(found.weight, wanted)) or 1.0
-    best = max(sum(map(found.weight, wanted & (span.own | span.around))) for span in near) / total
-    return best >= (COVERED_SHARE if found.coverage is None else 2 * COVERED_SHARE)
-
-
-def _share(wanted: Stems, there: Stems) -> float:
-    return len(wanted & there) / len(wanted) if wanted else 1.0
-
-
-def _beyond(flags: Sequence[Flag], wanted: Stems, span: Candidate) -> str:
-    """One line on what the nearest span does not say."""
-    for flag in flags:
-        if flag.kind != "reversed_term":
-            return flag.why
-    if missing := sorted(wanted - span.own - span.around):
-        return f"the nearest span does not say it: nothing on {', '.join(missing[:6])}"
-    return flags[0].why if flags else "the nearest span does not say it"
-
-
-def _opposes(flag: Flag, claim: Claim, span: Candidate) -> bool:
-    """Whether the flag names something in the span that says otherwise."""
-    if _BEYOND.search(flag.why) or _instead(flag) == flag.words:
-        return False
-    if _DENIED.search(flag.why) and is_negated(claim.text) == is_negated(span.text):
-        return False
-    # The cells of a row are no sentence.
-    return flag.kind != "reversed_term" or not (" | " in claim.text or span.kind in ("table_row", "code"))
 
 
 def _instead(flag: Flag) -> str:
     """The words of the span that a flag's reason quotes."""
     said = _SAYS.search(flag.why)
     return next(filter(None, said.groups()), "").strip() if said else ""
+
+
+def _on_lead(claim: Claim, span: Candidate) -> bool:
+    """Whether the span of a short claim is about what the claim's lead names."""
+    lead = words_of(claim.lead)
+    return not lead or len(words_of(claim.text)) >= SHORT_WORDS or _share(lead, span.there) >= LEAD_SHARE
+
+
+def _covered(claim: Claim, near: list[Candidate], found: Found) -> bool:
+    if found.coverage is not None and found.coverage >= COVERED:
+        return True
+    wanted = words_of(claim.text)
+    best = max(found.weight(wanted & span.there) for span in near) / (found.weight(wanted) or 1.0)
+    return best >= (COVERED_SHARE if found.coverage is None else 2 * COVERED_SHARE)
+
+
+def _share(wanted: Stems, there: Stems) -> float:
+    return len(wanted & there) / len(wanted) if wanted else 1.0

@@ -1,16 +1,9 @@
 """A file that is checked, with the place of each sentence in it; and files that are given to check it against."""
 
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any
-
-import msgspec
 
 from actors.checking.claims import Claim, claims_of, placed
-from actors.checking.report import CheckedSentence
 from bus.wire.messages import Passage
 from index.model import Document
 from index.readers import KNOWN_UNREAD, Source, Unreadable, by_suffix, read
@@ -19,34 +12,20 @@ from index.text.passages import cut
 
 @dataclass(frozen=True)
 class CheckedFile:
-    """`written` is the file's text where it is one, else what a reader made of it; then `pages` are the starts of its pages.
-
-    `places` are the offsets of the claims in `written`.
-    """
+    """`written` is the file's text where it is one, else what a reader made of it; then `pages` are the starts of its pages."""
 
     name: str
     written: str
     claims: tuple[Claim, ...]
-    places: tuple[tuple[int, int], ...]
     is_text: bool = True
     pages: tuple[tuple[int, int], ...] = ()
 
-    @cached_property
-    def _starts(self) -> list[int]:
-        return [0, *(at + 1 for at, char in enumerate(self.written) if char == "\n")]
-
     def line_of(self, at: int) -> tuple[int, int]:
         """Line and column of an offset, both from 1."""
-        line = bisect_right(self._starts, at)
-        return line, at - self._starts[line - 1] + 1
+        return self.written.count("\n", 0, at) + 1, at - self.written.rfind("\n", 0, at)
 
     def page_of(self, at: int) -> int | None:
         return next((number for start, number in reversed(self.pages) if start <= at), None)
-
-    def placed(self, results: Iterable[CheckedSentence]) -> Iterator[CheckedSentence]:
-        """The results of the claims at their places in `written`."""
-        for result, (start, end) in zip(results, self.places, strict=True):
-            yield msgspec.structs.replace(result, start=start, end=end)
 
 
 def checked_file(name: str, data: bytes) -> CheckedFile:
@@ -55,16 +34,15 @@ def checked_file(name: str, data: bytes) -> CheckedFile:
     claims = claims_of(document)
     written = data.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
     if "\0" in written or written.count("\ufffd") > len(written) // 100 or data.startswith(b"%PDF"):
-        places = tuple((claim.start, claim.end) for claim in claims)
-        return CheckedFile(name, document.text, claims, places, is_text=False, pages=document.pages)
-    return CheckedFile(name, written, claims, tuple(placed(claims, written)))
+        return CheckedFile(name, document.text, tuple(claims), is_text=False, pages=document.pages)
+    return CheckedFile(name, written, tuple(placed(claims, written)))
 
 
 def passages_of(path: Path) -> list[Passage]:
     """A file as the passages that a search would return, in order. Raises Unreadable, OSError."""
     passages: list[Passage] = []
     for each in cut(_document(str(path), path.read_bytes()), 0):
-        shared: dict[str, Any] = {name: getattr(each, name, None) for name in Passage.__struct_fields__}
+        shared = {name: getattr(each, name, None) for name in Passage.__struct_fields__}
         given = {name: value for name, value in shared.items() if value is not None}
         passages.append(Passage(**given, score=1.0, score_type="given", snapshot=""))
     return passages

@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Template
 from typing import Final
 
-from actors.checking.report import VERDICTS, CheckedSentence, CheckedSpan, CheckReport
+from actors.checking.report import VERDICTS, CheckedSentence, CheckedSpan, CheckReport, disputed
 from index.languages import FALLBACK, LANGUAGES, of
 from index.languages.detection import detect
 from index.languages.scripts import FROM_RIGHT
@@ -24,11 +24,12 @@ def page_of(report: CheckReport, file: CheckedFile) -> str:
     language = language if language in LANGUAGES else FALLBACK
     words = of(language).check
     boxes = "".join(
-        f'<label class="{verdict}"><input type="checkbox" id="show-{verdict}" checked> {escape(_name(verdict, words))}'
+        f'<label class="{verdict}"><input type="checkbox" id="show-{verdict}" checked> {_name(verdict, words)}'
         f" <b>{report.counts[verdict]}</b></label>"
         for verdict in VERDICTS
         if verdict != "no_claim"
     )
+    numbered = [(n, sentence) for n, sentence in enumerate(report.sentences) if sentence.verdict != "no_claim"]
     return _PAGE.substitute(
         language=language,
         direction="rtl" if of(language).identity.script in FROM_RIGHT else "ltr",
@@ -36,39 +37,35 @@ def page_of(report: CheckReport, file: CheckedFile) -> str:
         text_label=escape(words.text),
         documents_label=escape(words.documents),
         boxes=boxes,
-        text=_text(report, file, words),
-        cards="\n".join(
-            _card(number, sentence, words)
-            for number, sentence in enumerate(report.sentences)
-            if sentence.verdict != "no_claim"
-        ),
+        text=_text(numbered, file.written, words),
+        cards="\n".join(_card(number, sentence, words) for number, sentence in numbered),
     )
 
 
 def _name(verdict: str, words: Check) -> str:
-    name: str = getattr(words, verdict)
-    return name
+    return escape(getattr(words, verdict))
 
 
-def _text(report: CheckReport, file: CheckedFile, words: Check) -> str:
+def _text(numbered: list[tuple[int, CheckedSentence]], written: str, words: Check) -> str:
     parts: list[str] = []
     at = 0
-    for number, sentence in enumerate(report.sentences):
-        if sentence.verdict == "no_claim" or sentence.start < at:
+    for number, sentence in numbered:
+        if sentence.start < at:
             continue
-        parts.append(escape(file.written[at : sentence.start]))
-        said = f'<span class="unseen">{escape(_name(sentence.verdict, words))}: </span>'
-        shown = said + _marked(file.written[sentence.start : sentence.end], sentence.words)
-        parts.append(f'<a class="{sentence.verdict}" id="s{number}" href="#c{number}">{shown}</a>')
+        shown = _marked(written[sentence.start : sentence.end], sentence.words)
+        parts.append(
+            f'{escape(written[at : sentence.start])}<a class="{sentence.verdict}" id="s{number}" href="#c{number}">'
+            f'<span class="unseen">{_name(sentence.verdict, words)}: </span>{shown}</a>'
+        )
         at = sentence.end
-    return "".join([*parts, escape(file.written[at:])])
+    return "".join([*parts, escape(written[at:])])
 
 
 def _card(number: int, sentence: CheckedSentence, words: Check) -> str:
     spans = "".join(_span(span, words) for span in sentence.spans)
     why = f'<p class="why" lang="en" dir="ltr">{escape(sentence.why)}</p>' if sentence.why else ""
     return (
-        f'<article class="{sentence.verdict}" id="c{number}"><h2>{escape(_name(sentence.verdict, words))}</h2>'
+        f'<article class="{sentence.verdict}" id="c{number}"><h2>{_name(sentence.verdict, words)}</h2>'
         f'<p dir="auto"><a href="#s{number}">{_marked(sentence.text, sentence.words)}</a></p>{why}{spans}</article>'
     )
 
@@ -83,9 +80,5 @@ def _span(span: CheckedSpan, words: Check) -> str:
 
 
 def _marked(text: str, words: str) -> str:
-    """The text with the first occurrence of the words in dispute marked."""
-    at = text.lower().find(words.lower()) if words else -1
-    if at < 0 or len(text) != len(text.lower()):
-        return escape(text)
-    end = at + len(words)
-    return f"{escape(text[:at])}<mark>{escape(text[at:end])}</mark>{escape(text[end:])}"
+    before, said, after = map(escape, disputed(text, words))
+    return f"{before}<mark>{said}</mark>{after}" if said else before

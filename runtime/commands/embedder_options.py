@@ -1,7 +1,8 @@
-"""The --embed-url and --embed-model options, shared by every command that opens an index."""
+"""The --embed-url and --embed-model options, shared by every command that opens an index; and an index opened to be searched."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -9,10 +10,12 @@ import msgspec
 
 from bus.wire.errors import Unavailable
 from index.errors import IndexProblem
-from runtime.commands.options import read_settings
+from runtime.commands.options import Place, read_settings
+from runtime.terminal import say
 
 if TYPE_CHECKING:
     from index.embedders.embedder import Embedder
+    from index.search.searcher import Searcher
 
 
 def embedder_options[**P, R](command: Callable[P, R]) -> Callable[P, R]:
@@ -47,3 +50,25 @@ def embedder(url: str | None, model: str) -> "Iterator[Embedder | None]":
                 yield engine.embedder()
         except Unavailable as failure:
             raise IndexProblem(str(failure)) from None
+
+
+@contextmanager
+def opened(
+    index: Place, snapshot: str | None = None, embed: tuple[str | None, str] = (None, "")
+) -> "Iterator[Searcher]":
+    """The index, to be searched. The slow imports happen here, during Java's start. Raises IndexProblem."""
+    from index.search import class_archive
+    from index.search.searcher import Searcher
+    from runtime.engines.embedders import reranking
+    from runtime.index_of import index_of
+
+    settings = read_settings(index=index).index
+    with embedder(*embed) as vectors:
+        reranker = reranking(settings, lambda line: say(line, err=True))
+        searcher = Searcher.open(index_of(settings), snapshot, embedder=vectors, reranker=reranker)
+        try:
+            yield searcher
+        finally:
+            searcher.close()
+            if isinstance(index, Path):
+                class_archive.make_behind(index)

@@ -11,6 +11,8 @@ from index.languages import LANGUAGES
 from index.languages.toml_check import problems
 
 if TYPE_CHECKING:
+    from groundwire import client
+
     from bus.wire.messages import About
     from index.filters import Filter
 
@@ -48,6 +50,13 @@ def taken_filter(options: dict[str, Any]) -> "Filter | None":
         field, _, what = wrong[0].partition(":")
         raise click.UsageError(f"{_OPTIONS[field.partition('[')[0]]}:{what}")
     return msgspec.convert(fields, Filter) if fields else None
+
+
+def for_server(only: "Filter | None") -> "client.Filter | None":
+    """The filter as the client sends it."""
+    from groundwire import client  # a filter of an index needs no HTTP
+
+    return msgspec.convert(msgspec.to_builtins(only), client.Filter) if only else None
 
 
 def taken_groups(options: dict[str, Any]) -> Groups:

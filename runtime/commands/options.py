@@ -21,6 +21,8 @@ from runtime.settings import Settings, SettingsError, load
 from runtime.terminal import one_line, say
 
 if TYPE_CHECKING:
+    from groundwire import client
+
     from index.build.opening import Index
 
 _PATH = click.Path(path_type=Path)
@@ -246,3 +248,15 @@ def one_line_errors() -> Iterator[None]:
         yield
     except (IndexProblem, BadLine) as problem:
         raise click.ClickException(" ".join(str(problem).split())) from problem
+
+
+@contextmanager
+def server(url: str) -> "Iterator[client.BlockingClient]":
+    """The server there, to be asked. Raises click.ClickException."""
+    from groundwire import client  # an index needs no HTTP
+
+    try:
+        with client.BlockingClient(url, patience_s=PATIENCE_S) as asked:
+            yield asked
+    except client.GroundwireError as error:
+        raise click.ClickException(one_line(str(error))) from None

@@ -8,17 +8,16 @@ import msgspec
 
 from index.java import warm_up
 from index.languages import LANGUAGES
-from runtime.commands.embedder_options import embedder, embedder_options
-from runtime.commands.filter_options import filter_options, line_about, taken_filter, taken_groups
+from runtime.commands.embedder_options import embedder_options, opened
+from runtime.commands.filter_options import filter_options, for_server, line_about, taken_filter, taken_groups
 from runtime.commands.options import (
     ASKED_INDEX,
-    PATIENCE_S,
     SNAPSHOT,
     URL,
     Place,
     check_place,
     one_line_errors,
-    read_settings,
+    server,
 )
 from runtime.terminal import one_line, say, say_json
 
@@ -87,23 +86,13 @@ def _print_local(
     groups: "Groups",
     as_json: bool,
 ) -> None:
-    """Search the index and print the hits. The slow imports happen here, during Java's start."""
-    from index.filters import words_of
-    from index.search import class_archive
-    from index.search.searcher import Searcher
-    from runtime.engines.embedders import reranking
-    from runtime.index_of import index_of
-    from runtime.processes.hits import about_of
+    """Search the index and print the hits."""
+    with one_line_errors(), opened(index, snapshot, embed) as searcher:
+        from index.filters import words_of
+        from runtime.processes.hits import about_of
 
-    with one_line_errors(), embedder(*embed) as vectors:
-        settings = read_settings(index=index).index
-        reranker = reranking(settings, lambda line: say(line, err=True))
-        searcher = Searcher.open(index_of(settings), snapshot, embedder=vectors, reranker=reranker)
         hits = searcher.search(query, language=language, k=k, filter=only, groups=groups, as_list=True)
         none_passes = only is not None and not searcher.passing(only, groups)
-        searcher.close()
-        if isinstance(index, Path):
-            class_archive.make_behind(index)
     for number, hit in enumerate(hits, 1):
         if as_json:
             say_json(hit)
@@ -125,16 +114,10 @@ def _print_hit(number: int, hit: "Hit | client.Hit", about: str, reranked: str =
 
 def _print_remote(url: str, query: str, k: int, language: str | None, only: "Filter | None", *, as_json: bool) -> None:
     """Print what a server finds."""
-    from groundwire import client  # a search in an index needs no HTTP
-
+    with server(url) as client:
+        found = client.search(query, k=k, language=language, filter=for_server(only))
     from bus.wire.messages import About
 
-    asked = None if only is None else msgspec.convert(msgspec.to_builtins(only), client.Filter)
-    try:
-        with client.BlockingClient(url, patience_s=PATIENCE_S) as server:
-            found = server.search(query, k=k, language=language, filter=asked)
-    except client.GroundwireError as error:
-        raise click.ClickException(one_line(str(error))) from None
     for number, hit in enumerate(found.hits, 1):
         if as_json:
             say_json(hit)

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from dataclasses import dataclass, field
+from itertools import batched
 from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
@@ -10,9 +10,11 @@ from aiohttp import web
 from msgspec import Meta
 
 from actors.checking.report import CheckedSentence, CheckReport, report_of
+from actors.checking.thresholds import PASSAGES
 from actors.evidence.contexts import given
 from bus.journal.access import Groups
 from bus.powers.searching import SearchClient, SearchRequest
+from bus.powers.served_index import served_index
 from bus.wire.errors import Invalid
 from bus.wire.messages import Context, Passage
 from index.filters import Filter
@@ -25,12 +27,10 @@ from runtime.edge.state import EDGE, Edge
 
 if TYPE_CHECKING:  # the gate and the readers are imported, in a thread, with the first check
     from actors.checking.claims import Claim
-    from runtime.checked.file import CheckedFile
 
 #: The most characters of a text, and sentences of a request.
 LONGEST_TEXT, MOST_SENTENCES = 200_000, 1000
-#: How many passages are read for a sentence, and how many searches of one request run at a time.
-PASSAGES: Final = 8
+#: How many searches of one request run at a time.
 _SEARCHES: Final = 4
 
 
@@ -62,38 +62,50 @@ async def check(request: web.Request, body: CheckAsked) -> web.Response:
 
 async def checked(edge: Edge, groups: Groups, body: CheckAsked) -> CheckReport:
     """What the documents of those in `groups` say about each sentence. Raises Invalid, Problem, Unavailable."""
-    file = await asyncio.to_thread(_file, body)
-    if len(file.claims) > MOST_SENTENCES:
-        detail = f"the text has {len(file.claims)} sentences; send at most {MOST_SENTENCES} at a time"
+    claims = await asyncio.to_thread(_claims, body)
+    if len(claims) > MOST_SENTENCES:
+        detail = f"the text has {len(claims)} sentences; send at most {MOST_SENTENCES} at a time"
         raise Problem(413, "too_large", detail, field="text")
     if body.contexts is not None:
         passages = given(body.contexts)
-        return report_of(file.placed([await _judged(edge, claim, passages) for claim in file.claims]))
-    searches = _Searches(edge, groups, body)
-    first = next((at for at, claim in enumerate(file.claims, 1) if claim.states), 0)  # its snapshot is that of all
-    results = [await searches.judged(claim) for claim in file.claims[:first]]
-    tasks = [asyncio.create_task(searches.judged(claim)) for claim in file.claims[first:]]
-    try:
-        results += await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-    return report_of(file.placed(results), searches.snapshot)
+        return report_of([await _judged(edge, claim, passages) for claim in claims])
+    client, patience_s = edge.runs.client, edge.timeouts.search_s
+    snapshot = (await served_index(client, timeout_s=patience_s)).snapshot  # for all searches
+
+    async def found(claim: "Claim") -> tuple[Passage, ...]:
+        if not claim.states:
+            return ()
+        request = SearchRequest(
+            query=claim.query,
+            language=body.language or "",
+            k=PASSAGES,
+            filter=body.filter,
+            groups=groups,
+            snapshot=snapshot,
+            as_list=True,
+        )
+        reply, _ = await SearchClient(client, time.time() + patience_s)(request)
+        return reply.passages
+
+    results: list[CheckedSentence] = []
+    for some in batched(claims, _SEARCHES):
+        for claim, passages in zip(some, await asyncio.gather(*map(found, some)), strict=True):
+            results.append(await _judged(edge, claim, passages))
+    return report_of(results, snapshot)
 
 
-def _file(body: CheckAsked) -> "CheckedFile":
+def _claims(body: CheckAsked) -> "tuple[Claim, ...]":
     """Raises Invalid."""
     from actors.checking.claims import claim_of
     from index.readers import Unreadable
-    from runtime.checked.file import CheckedFile, checked_file
+    from runtime.checked.file import checked_file
 
     if bool(body.text.strip()) == bool(body.sentences):
         raise Invalid("invalid", "text: give either `text` or `sentences`, and not both", "text")
     if body.sentences:
-        claims = tuple(map(claim_of, body.sentences))
-        return CheckedFile("sentences", "", claims, tuple((claim.start, claim.end) for claim in claims))
+        return tuple(map(claim_of, body.sentences))
     try:
-        return checked_file("text.md", body.text.encode("utf-8", "replace"))
+        return checked_file("text.md", body.text.encode("utf-8", "replace")).claims
     except Unreadable as problem:
         raise Invalid("invalid", f"text: it cannot be read: {problem}", "text") from None
 
@@ -109,32 +121,3 @@ def _compared(claim: "Claim", passages: tuple[Passage, ...]) -> CheckedSentence:
     from actors.checking.verdicts import judged
 
     return judged(claim, found_in(passages))
-
-
-@dataclass
-class _Searches:
-    """The searches of one check, a few at a time, all in one snapshot."""
-
-    edge: Edge
-    groups: Groups
-    body: CheckAsked
-    snapshot: str = ""
-    free: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_SEARCHES))
-
-    async def judged(self, claim: "Claim") -> CheckedSentence:
-        async with self.free:
-            return await _judged(self.edge, claim, await self._found(claim) if claim.states else ())
-
-    async def _found(self, claim: "Claim") -> tuple[Passage, ...]:
-        request = SearchRequest(
-            query=claim.query,
-            language=self.body.language or "",
-            k=PASSAGES,
-            filter=self.body.filter,
-            groups=self.groups,
-            snapshot=self.snapshot,
-            as_list=True,
-        )
-        reply, _ = await SearchClient(self.edge.runs.client, time.time() + self.edge.timeouts.search_s)(request)
-        self.snapshot = reply.snapshot
-        return reply.passages
