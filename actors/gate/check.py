@@ -19,6 +19,7 @@ from actors.gate.quotes import fabricated_quotes, is_term
 from actors.gate.support import goes_beyond
 from actors.gate.terms import language_of, repeats, reversed_terms
 from actors.gate.thresholds import (
+    COUNTED_NUMBER,
     FOREIGN_SHARE,
     LABEL_WORDS,
     LANGUAGE_LETTERS,
@@ -226,12 +227,13 @@ def objections(sentence: str, against: Sequence[Evidence]) -> Objections:
     found = Objections([], {})
     texts = [_text(item) for item in against]
     numbers = tuple(item.n for item in against)
+    is_heading = sentence.lstrip().startswith("#")
     for number in wrong_numbers(sentence, texts):
         numbered = (against[number.evidence].n,) if number.evidence is not None else numbers
         why = f"the evidence says {number.instead} there" if number.instead else "is not in the evidence"
         if number.sure:
             found.wrong.append(flag("fabricated_number", number.words, numbered, f"{number.words}: {why}"))
-        else:
+        elif not (is_heading and number.words.isdecimal() and int(number.words) <= COUNTED_NUMBER):  # "Argument 3"
             found.doubts[number.words] = f"{number.words}: {why}"
     for quoted in fabricated_quotes(sentence, texts):
         why = "is quoted but not written so in the evidence"
@@ -239,7 +241,7 @@ def objections(sentence: str, against: Sequence[Evidence]) -> Objections:
             found.doubts[quoted] = why
         else:
             found.wrong.append(flag("fabricated_quote", quoted, numbers, why))
-    if not sentence.lstrip().startswith("#"):
+    if not is_heading:
         for words, why, numbered, sure in _turned(sentence, against, texts):
             if sure:
                 found.wrong.append(flag("reversed_term", words, numbered, why))

@@ -247,6 +247,7 @@ def test_a_citation_that_does_not_exist(marker: str) -> None:
         ("The shop was opened in Seoul [1].", set()),
         ("Is there anything else?", set()),
         ("# Refunds", set()),
+        ("### Argument 3: the fee", set()),
         ("Le magasin a ouvert à Séoul le 5 mars 1998 [1].", {"wrong_language"}),
         ("Purple elephants juggle burning torches nightly [1].", {"unverified"}),
         ("Seoul [1].", set()),
