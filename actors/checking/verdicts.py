@@ -36,7 +36,7 @@ from index.languages.negation import is_negated, negations
 LONGEST: Final = 4000
 #: Reasons of the gate that one side denies what the other states.
 _DENIED = re.compile(r"for a negation\Z|\Anegated, which|the evidence negates")
-#: Reasons of the gate that quote the words of the evidence that say otherwise.
+#: Reasons of the gate that quote the words of the evidence that say otherwise. “says it is A, the evidence says B” is too weak.
 _SAYS = re.compile(
     r"(?<!, )the evidence says (?P<says>.+?)(?: there)?\Z|“(?P<quoted>.+)”\Z|but says .+ for (?P<was>.+)\Z"
 )
