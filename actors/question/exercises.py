@@ -20,7 +20,7 @@ _SENTENCE_END: Final = re.compile(r"(?<=[!?:;؟。…\n])|(?<=[^\d\s]\.)\s|(?<=[
 #: Formulas, gaps to fill and answers to pick, in any language.
 _SIGNS: Final = re.compile(
     r"[\w)]\s*[=≤≥≈]\s*[-−(√|\w]|\d\s*[+×*÷^]\s*[\d(a-z]|[^\W\d_]\s*[²³⁴^]|\d[^\W\d_]\s*[-+−=]\s*\d|[√∫∑∞]|->|→"
-    r"|_{2,}|\.{4,}|[(（]\s+[)）]|①.*②|[(（]?\b[aأ가][).）-].{1,80}?[(（]?\b[bب나][).）-]|\b(?:sin|cos|tan|log|ln|lim)\d?\s*\(",
+    r"|_{2,}|\.{4,}|[(（]\s+[)）]|①.*②|\ba[.-].{1,80}?\bb[.-]|\b[^\W\d_][)）].{1,80}?\b[^\W\d_][)）]|\b(?:sin|cos|tan|log|ln|lim)\d?\s*\(",
     re.IGNORECASE | re.DOTALL,
 )
 #: A quantity, which is neither a year nor a part of a name.
