@@ -10,11 +10,11 @@ type Lines = list[tuple[int, str]]
 
 
 def why(trace: Trace, run: Explained, source: str) -> Lines:
-    """Lines with their indent, the answer first. Raises LookupError where several sources end like that."""
+    """Lines with their indent, the answer first. `source`: all or part of its id. Raises LookupError where several sources fit."""
     sources = list(dict.fromkeys(hit.source_id for hit in run.hits))
-    named = [each for each in sources if each == source] or [each for each in sources if each.endswith(source)]
+    named = [each for each in sources if each == source] or [each for each in sources if source in each]
     if len(named) > 1:
-        raise LookupError(f"several sources end with {source!r}: {', '.join(named)}; name one")
+        raise LookupError(f"several sources have {source!r} in their ids: {', '.join(named)}; name one")
     return list(_of(run, named[0])) if named else list(_not_found(trace, run, source))
 
 

@@ -111,6 +111,7 @@ async def test_shown_run_is_json(tmp_path: Path) -> None:
 async def test_why_names_the_reason(tmp_path: Path) -> None:
     cases = {
         "opening.md": (await made(), "opening.md was found and is not in the evidence"),
+        "pening": (await made(), "opening.md was found and is not in the evidence"),
         "refunds.md": (await made(), "refunds.md is cited in 3 of 3 sentences"),
         "biblioteca.md": (await made(), "biblioteca.md was not found"),
     }
