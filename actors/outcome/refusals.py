@@ -57,8 +57,9 @@ def fit(reason: str, question: Question) -> str:
 
 
 def fit_parts(missing: Sequence[str], question: Question) -> tuple[str, ...]:
-    """The names of the missing parts as they may be shown, each once."""
-    return tuple(dict.fromkeys(filter(None, (fit(one, question) for one in missing))))
+    """The names of the missing parts as they may be shown, each once; a part that names another one is left out."""
+    parts = dict.fromkeys(filter(None, (fit(one, question) for one in missing)))
+    return tuple(part for part in parts if not any(other in part and other != part for other in parts))
 
 
 def decline(question: Question, kind: DeclinedKind, *, text: str = "") -> AnswerSettled:

@@ -45,7 +45,9 @@ def test_every_reason_has_a_text_in_every_language(language: str, reason: Reason
 
 
 def test_missing_part_is_named_once() -> None:
-    found = ended(passage(), reason="insufficient", question=question(), missing=("How long?", "How long?"))
+    found = ended(
+        passage(), reason="insufficient", question=question(), missing=("How long?", "How long?", "Paid? How long?")
+    )
     assert (found.answer.count("How long"), found.detail) == (1, "How long?")
 
 
