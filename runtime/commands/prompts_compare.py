@@ -21,9 +21,9 @@ from runtime.commands.progress import bars
 from runtime.commands.run_sources import refuse, run, settings_for, trace_of
 from runtime.forking.powers import live_for
 from runtime.forking.versions import BUILT_IN, BadVersion, changed, laid_out, under
-from runtime.measure.choosing import append, serve
 from runtime.measure.lines import read
-from runtime.measure.prompt_pairs import Line, Pair, Side, chosen_in, differences, fields_differing, side_of, sign_test
+from runtime.measure.preferences import Line, append, chosen_in, lines_of, serve, sign_test
+from runtime.measure.prompt_pairs import Pair, Side, differences, fields_differing, side_of
 from runtime.measure.questions import GoldQuestion
 from runtime.processes.inference import Inference
 from runtime.processes.stack import stack_for
@@ -192,8 +192,8 @@ def _choose(path: Path, *, page: bool) -> None:
     """Serve the page if wanted, and print what was chosen. Raises click.ClickException."""
     with one_line_errors():
         if page:
-            asyncio.run(serve(path, read(path, Line), lambda at: say(f"choose at {at}; Ctrl-C stops it", err=True)))
-        counts = chosen_in(read(path, Line))
+            asyncio.run(serve(path, lines_of(path), lambda at: say(f"choose at {at}; Ctrl-C stops it", err=True)))
+        counts = chosen_in(lines_of(path))
     a, b = counts["a"], counts["b"]
     rest = f"{counts['equal']} equal, {counts['both bad']} both bad"
     say(f"A better {a} times, B {b} times, {rest}; sign test p = {sign_test(a, b):.3f}")

@@ -1,11 +1,10 @@
-"""Compare two versions of a prompt by what each made of the same inputs: paired differences, and a person's blind choices."""
+"""Two versions of a prompt over the same inputs: the pair of results for each input, and the paired differences of their counts."""
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from statistics import fmean
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -99,25 +98,3 @@ def fields_differing(pairs: Iterable[Pair]) -> dict[str, tuple[int, int]]:
     both = [(pair.a.fields, pair.b.fields) for pair in pairs if pair.a.fields and pair.b.fields]
     names = dict.fromkeys(name for a, b in both for name in (*a, *b))
     return {name: (sum(a.get(name) != b.get(name) for a, b in both), len(both)) for name in names}
-
-
-type Chosen = Literal["a", "b", "equal", "both bad"]
-
-
-class Line(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A line of a file of choices: one of the pairs, which come first, or what a person chose of the pair `of`."""
-
-    pair: Pair | None = None
-    of: str = ""
-    chosen: Chosen | None = None
-
-
-def chosen_in(lines: Iterable[Line]) -> Counter[Chosen]:
-    """How often each was chosen; of several choices for a pair the last one counts."""
-    return Counter({line.of: line.chosen for line in lines if line.chosen}.values())
-
-
-def sign_test(first: int, second: int) -> float:
-    """The two-sided probability of counts at least as uneven as these if both versions were equally good (Arbuthnott, 1710)."""
-    tail = sum(math.comb(first + second, k) for k in range(min(first, second) + 1))
-    return min(1.0, 2 * tail / (1 << first + second))

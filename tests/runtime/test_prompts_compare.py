@@ -17,9 +17,9 @@ from index.build.ingest import bring_in
 from prompts.files import source_of
 from runtime.commands.prompts import prompts_group
 from runtime.engines.scripted.engine import ScriptedEngine
-from runtime.measure.choosing import serve, sides
 from runtime.measure.lines import read
-from runtime.measure.prompt_pairs import Line, Pair, Side, chosen_in, differences, sign_test
+from runtime.measure.preferences import Line, chosen_in, serve, sides, sign_test
+from runtime.measure.prompt_pairs import Pair, Side, differences
 from runtime.replay.journal_traces import read_run
 from runtime.replay.trace import write
 from tests.browser import chromium
@@ -183,6 +183,12 @@ def side(text: str, **counts: float) -> Side:
 
 def pairs(count: int, a: float = 0, b: float = 1) -> list[Pair]:
     return [Pair(id=f"p{n}", question="?", a=side(f"a{n}", x=a), b=side(f"b{n}", x=b)) for n in range(count)]
+
+
+def test_choices_without_pairs_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "other.jsonl").write_text('{"id": "1"}\n', "utf-8")
+    result = CliRunner().invoke(prompts_group, ["compare", "--choices", str(tmp_path / "other.jsonl")])
+    assert (result.exit_code, "has no pairs" in result.output) == (1, True)
 
 
 def test_difference_is_of_the_pairs() -> None:

@@ -1,23 +1,37 @@
-"""A page on which a person chooses between two replies without knowing which version wrote which.
+"""Which of two prompt versions a person prefers: the file of choices, the page that adds to it, and the count.
 
-It is served on loopback, at an address that only the caller knows. Each choice is on the disk before the page shows the next pair.
+The page does not tell which version wrote which reply. It is served on loopback, at an address that only the caller knows. Each
+choice is on the disk before the page shows the next pair.
 """
 
 import asyncio
+import math
 import os
 import random
 import secrets
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 from aiohttp import web
 
-from runtime.measure.prompt_pairs import Chosen, Line, Pair
+from runtime.measure.lines import BadLine, read
+from runtime.measure.prompt_pairs import Pair
 from runtime.processes.private_files import open_private
 
-PAGE = Path(__file__).with_name("choosing.html")
+PAGE = Path(__file__).with_name("preferences.html")
+
+type Chosen = Literal["a", "b", "equal", "both bad"]
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A line of a file of choices: one of the pairs, which come first, or what a person chose of the pair `of`."""
+
+    pair: Pair | None = None
+    of: str = ""
+    chosen: Chosen | None = None
 
 
 class _Pressed(msgspec.Struct, frozen=True):
@@ -33,6 +47,14 @@ def append(path: Path, lines: Sequence[Line]) -> None:
         file.write(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
         file.flush()
         os.fsync(file.fileno())
+
+
+def lines_of(path: Path) -> list[Line]:
+    """The lines of a file of choices. Raises BadLine."""
+    lines = read(path, Line)
+    if not any(line.pair for line in lines):
+        raise BadLine(f"{path} has no pairs; `groundwire prompts compare A B --choices FILE` writes such a file")
+    return lines
 
 
 async def serve(path: Path, lines: Sequence[Line], say: Callable[[str], None]) -> None:
@@ -82,3 +104,14 @@ async def serve(path: Path, lines: Sequence[Line], say: Callable[[str], None]) -
 def sides(pair: Pair) -> tuple[Literal["a", "b"], Literal["a", "b"]]:
     """The left and the right side: at random, and for the same pair always the same."""
     return ("a", "b") if random.Random(pair.id).random() < 0.5 else ("b", "a")
+
+
+def chosen_in(lines: Iterable[Line]) -> Counter[Chosen]:
+    """How often each was chosen; of several choices for a pair the last one counts."""
+    return Counter({line.of: line.chosen for line in lines if line.chosen}.values())
+
+
+def sign_test(first: int, second: int) -> float:
+    """The two-sided probability of counts at least as uneven as these if both versions were equally good (Arbuthnott, 1710)."""
+    tail = sum(math.comb(first + second, k) for k in range(min(first, second) + 1))
+    return min(1.0, 2 * tail / (1 << first + second))
