@@ -2,7 +2,7 @@
 
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -189,10 +189,22 @@ def over_bucket(settings: Settings, bucket: str | None) -> Settings:
     return msgspec.structs.replace(settings, index=msgspec.structs.replace(settings.index, bucket=bucket))
 
 
-def own_profiles() -> Path | None:
-    """The folder of the owner's profiles and prompts; None without one."""
-    folder = read_settings().profiles
-    return Path(folder) if folder else None
+def own_folder[**P, R](what: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """The option --folder of a command about the owner's profiles or prompts; None without such a folder."""
+
+    def given(ctx: click.Context, param: click.Parameter, folder: Path | None) -> Path | None:
+        return folder or (Path(setting) if (setting := read_settings().profiles) else None)
+
+    kind = click.Path(path_type=Path, exists=True, file_okay=False)
+    return click.option("--folder", type=kind, callback=given, help=f"{what}  [default: the setting `profiles`]")
+
+
+def end_if_wrong(problems: Sequence[str]) -> None:
+    """Print one problem per line; exit with status 2 if there is any."""
+    for problem in problems:
+        say(one_line(problem), err=True)
+    if problems:
+        raise SystemExit(2)
 
 
 def check_profile(name: str, settings: Settings) -> None:

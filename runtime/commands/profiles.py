@@ -11,15 +11,10 @@ from rich.table import Table
 
 from prompts.profiles import BUILT_IN, Profile, ProfileError, find, load, names, read
 from runtime.commands.consoles import plain_console
-from runtime.commands.options import own_profiles
-from runtime.terminal import one_line, say
+from runtime.commands.options import end_if_wrong, own_folder
+from runtime.terminal import say
 
-FOLDER = click.option(
-    "--folder",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    callback=lambda ctx, param, folder: folder or own_profiles(),
-    help="Folder of your own profiles; they replace built-in ones of the same name.  [default: the setting `profiles`]",
-)
+FOLDER = own_folder("Folder of your own profiles; they replace built-in ones of the same name.")
 
 
 @click.group("profiles")
@@ -48,7 +43,7 @@ def list_profiles(folder: Path | None) -> None:
         voice = profile.answers.voice or "by setting"
         table.add_row(name, languages, styles, profile.release, voice, verifier, place, profile.description)
     plain_console(width=None if sys.stdout.isatty() else 200).print(table)
-    _end(wrong)
+    end_if_wrong(wrong)
 
 
 @profiles_group.command("show")
@@ -59,7 +54,7 @@ def show_profile(name: str, folder: Path | None) -> None:
     try:
         profile = load(name, folder)
     except ProfileError as problem:
-        _end([str(problem)])
+        end_if_wrong([str(problem)])
         return
     say(to_toml(profile), nl=False)
 
@@ -80,7 +75,7 @@ def check_profiles(which: tuple[str, ...], folder: Path | None) -> None:
         wrong += [f"{path}: {problem}" for problem in problems]
         if not problems:
             say(f"{path.stem}: good")
-    _end(wrong)
+    end_if_wrong(wrong)
 
 
 def to_toml(profile: Profile) -> str:
@@ -91,11 +86,3 @@ def to_toml(profile: Profile) -> str:
 
 def _said(raw: dict[str, Any]) -> dict[str, Any]:
     return {key: _said(value) if isinstance(value, dict) else value for key, value in raw.items() if value is not None}
-
-
-def _end(problems: list[str]) -> None:
-    """Print one problem per line; exit with status 2 if there is any."""
-    for problem in problems:
-        say(one_line(problem), err=True)
-    if problems:
-        raise SystemExit(2)

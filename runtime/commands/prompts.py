@@ -9,17 +9,12 @@ from index.languages.toml_check import nearest
 from prompts.contracts import PROMPTS
 from prompts.files import FOLDER, file_of
 from prompts.library import PARTIALS, Library, problems_in
-from runtime.commands.options import own_profiles
+from runtime.commands.options import end_if_wrong, own_folder
 from runtime.commands.prompts_compare import compare_command
-from runtime.terminal import one_line, say
+from runtime.terminal import say
 
 NAMES = (*(prompt.name for prompt in PROMPTS), *(f"_{name}" for name in PARTIALS))
-OWN = click.option(
-    "--folder",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    callback=lambda ctx, param, folder: folder or own_profiles(),
-    help="Folder of your own prompts.  [default: the setting `profiles`]",
-)
+OWN = own_folder("Folder of your own prompts.")
 
 
 @click.group("prompts")
@@ -37,6 +32,7 @@ prompts_group.add_command(compare_command)
 @OWN
 def list_prompts(folder: Path | None) -> None:
     """Print every prompt with its description and its file."""
+    end_if_wrong(list(problems_in(_folders(folder))))
     library = Library(folders=_folders(folder))
     for name in (prompt.name for prompt in PROMPTS):
         path = file_of(name, _folders(folder))
@@ -58,11 +54,7 @@ def show_prompt(name: str, folder: Path | None) -> None:
 @OWN
 def check_prompts(folder: Path | None) -> None:
     """Check your own prompts. Exits 2 when one is wrong."""
-    problems = list(problems_in(_folders(folder)))
-    for problem in problems:
-        say(one_line(problem), err=True)
-    if problems:
-        raise SystemExit(2)
+    end_if_wrong(list(problems_in(_folders(folder))))
     say(f"{len(_own(folder))} own prompts: good")
 
 
@@ -71,9 +63,11 @@ def check_prompts(folder: Path | None) -> None:
 def diff_prompts(folder: Path | None) -> None:
     """Print what your own prompts change."""
     for path in _own(folder):
-        theirs, ours = path.read_text(encoding="utf-8"), file_of(path.stem)
-        before = ours.read_text(encoding="utf-8").splitlines(keepends=True) if ours.is_file() else []
-        lines = difflib.unified_diff(before, theirs.splitlines(keepends=True), f"built in/{path.name}", str(path))
+        ours, theirs = (
+            each.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True) if each.is_file() else []
+            for each in (file_of(path.stem), path)
+        )
+        lines = difflib.unified_diff(ours, theirs, f"built in/{path.name}", str(path))
         say("".join(lines), nl=False)
 
 

@@ -61,8 +61,9 @@ def test_wrong_prompt_is_named_with_the_remedy(
 ) -> None:
     own(tmp_path, OURS.replace(*change), name)
     assert problem in " ".join(problems_in((tmp_path,)))
-    result = CliRunner().invoke(prompts_group, ["check", "--folder", str(tmp_path)])
-    assert (result.exit_code, problem in result.output) == (2, True)
+    for command in ("check", "list"):
+        result = CliRunner().invoke(prompts_group, [command, "--folder", str(tmp_path)])
+        assert (result.exit_code, problem in result.output) == (2, True)
 
 
 def test_list_and_show_name_the_files(tmp_path: Path) -> None:
