@@ -44,6 +44,10 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     bias: float
     fitted_on: dict[str, int] = {}
 
+    def sum(self, found: dict[str, float]) -> float:
+        """What the signs of a sentence add up to."""
+        return self.bias + sum(weight * found[name] for name, weight in self.weights.items())
+
 
 #: Read when the gate is imported, since a check must not wait for a file.
 LEARNED: Final = msgspec.json.decode(FILE.read_bytes(), type=Weights)
@@ -54,8 +58,7 @@ def goes_beyond(sentence: str, evidence: Sequence[str]) -> list[str]:
     if not is_judged(sentence, evidence):
         return []
     text = normal(strip_markers(sentence)).strip()
-    found = signs(sentence, evidence)
-    if LEARNED.bias + sum(weight * found[name] for name, weight in LEARNED.weights.items()) < 0:
+    if LEARNED.sum(signs(sentence, evidence)) < 0:
         return []
     indexes = [_index(item) for item in evidence]
     missing = [text[word.start : word.end] for word in stems(text) if not any(one.where(word.stem) for one in indexes)]

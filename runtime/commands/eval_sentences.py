@@ -72,6 +72,8 @@ def eval_fit_gate_command(*, answers: Sequence[Path], pairs: Sequence[Path], out
         for source in (*answers, *pairs)
         for line in labelled_lines(source, _LABELS)
     ]
+    if len({one.group for one in sentences if one.supported and one.of_answer and one.signs is not None}) < 2:
+        raise click.UsageError("--answers needs supported sentences of two sets: weights of the others judge each set")
     learned, left_out = fit(sentences)
     save(out, learned)
     plain_console(width=96).print(_left_out(left_out))

@@ -17,6 +17,8 @@ from actors.choosing.signs import SIGNS, log_odds
 from actors.choosing.weights import Weights
 
 type Numbers = NDArray[np.float64]
+#: What weights lose, and the slope there.
+type Loss = Callable[[Numbers], tuple[float, Numbers]]
 
 #: What must not speak for a choice; every other sign must not speak against it.
 AGAINST = frozenset(("lacking", "name", "no_count", "manner", "row_without_column"))
@@ -61,14 +63,7 @@ def _logistic(tried: Sequence[Tried]) -> Weights:
     weights = np.array([each.weight for each in tried])
     spread, mean = values.std(axis=0) + 1e-6, values.mean(axis=0)
     scaled = np.hstack([(values - mean) / spread, np.ones((len(values), 1))])
-
-    def loss(chosen: Numbers) -> tuple[float, Numbers]:
-        odds = scaled @ chosen
-        away = weights * (1 / (1 + np.exp(-odds)) - right)
-        penalty = np.append(chosen[:-1], 0.0)
-        lost = (weights * (np.logaddexp(0, odds) - right * odds)).sum() + PENALTY / 2 * penalty @ penalty
-        return float(lost), scaled.T @ away + PENALTY * penalty
-
+    loss = logistic(scaled, right, weights, np.array([PENALTY] * len(SIGNS) + [0.0]))
     found = minimised(loss, (*SIGNS, "bias"), np.append(spread, 1.0), AGAINST, frozenset(("bias",)))
     bias = found.pop("bias", 0.0) - sum(weight * mean[SIGNS.index(name)] for name, weight in found.items())
     return Weights(ranking={}, calibration=found, bias=round(float(bias), 4))
@@ -81,11 +76,7 @@ def _stretched(calibrated: Weights, odds: Numbers, right: Numbers) -> Weights:
     these, since the counts themselves jump.
     """
     scaled = np.column_stack((odds, np.ones(len(odds))))
-
-    def loss(chosen: Numbers) -> tuple[float, Numbers]:
-        away = 1 / (1 + np.exp(-scaled @ chosen)) - right
-        return float((np.logaddexp(0, scaled @ chosen) - right * (scaled @ chosen)).sum()), scaled.T @ away
-
+    loss = logistic(scaled, right, np.ones(len(right)), np.zeros(2))
     slope, bias = minimize(loss, np.array([1.0, 0.0]), jac=True, method="L-BFGS-B").x
     best_first = np.sort(odds)[::-1]
     chances = 1 / (1 + np.exp(-(slope * best_first + bias)))
@@ -101,8 +92,20 @@ def _stretched(calibrated: Weights, odds: Numbers, right: Numbers) -> Weights:
     )
 
 
+def logistic(values: Numbers, right: Numbers, weights: Numbers, penalty: Numbers) -> Loss:
+    """The loss of a logistic regression over rows with weights; `penalty` is that on the square of each column's weight."""
+
+    def loss(chosen: Numbers) -> tuple[float, Numbers]:
+        odds = values @ chosen
+        away = weights * (1 / (1 + np.exp(-odds)) - right)
+        lost = (weights * (np.logaddexp(0, odds) - right * odds)).sum() + (penalty * chosen * chosen).sum() / 2
+        return float(lost), values.T @ away + penalty * chosen
+
+    return loss
+
+
 def minimised(
-    loss: Callable[[Numbers], tuple[float, Numbers]],
+    loss: Loss,
     names: Sequence[str],
     spread: Numbers,
     against: AbstractSet[str],

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from msgspec.structs import replace
 
 from actors.gate.check import check_sentence, objections, withholds
 from actors.gate.markup import without_markup
 from actors.gate.overlap import is_factual
 from actors.gate.support import SHAPE, SIGNS, Weights, is_judged, signs
-from runtime.measure.calibrating import Numbers, minimised
+from runtime.measure.calibrating import logistic, minimised
 from runtime.measure.gate_scores import SUPPORTED, Line, cited
 
 #: The share of true sentences of answers that may be marked or withheld.
@@ -79,22 +80,16 @@ def _share(marks: Sequence[bool]) -> float:
 
 
 def _doubted(one: Labelled, learned: Weights) -> bool:
-    return (
-        one.withheld or one.marked or (one.signs is not None and learned.bias + _sum(one.signs, learned.weights) >= 0)
-    )
-
-
-def _sum(found: dict[str, float], learned: dict[str, float]) -> float:
-    return sum(weight * found[name] for name, weight in learned.items())
+    return one.withheld or one.marked or (one.signs is not None and learned.sum(one.signs) >= 0)
 
 
 def _fitted(sentences: Sequence[Labelled]) -> Weights:
-    learned = _logistic(sentences)
+    learned = Weights(weights=_logistic(sentences), bias=0.0)
     # Each set of answers speaks equally for the bias: it is the middle of what the sets ask for, by their true sentences.
     asked = defaultdict(list)
     for one in sentences:
         if one.supported and one.of_answer:
-            judged = _sum(one.signs, learned) if one.signs is not None else float("-inf")
+            judged = learned.sum(one.signs) if one.signs is not None else float("-inf")
             asked[one.group].append(float("inf") if one.withheld or one.marked else judged)
     scores = np.array([score for group in asked.values() for score in group])
     weights = np.array([1 / len(group) for group in asked.values() for _ in group])
@@ -102,7 +97,7 @@ def _fitted(sentences: Sequence[Labelled]) -> Weights:
     shares = np.cumsum(weights[best_first]) / weights.sum()
     limit = scores[best_first][np.searchsorted(shares, MAY_DOUBT, side="right")]
     counts = Counter(one.group for one in sentences)
-    return Weights(weights=learned, bias=round(-float(limit) - 1e-4, 4), fitted_on=dict(sorted(counts.items())))
+    return replace(learned, bias=round(-float(limit) - 1e-4, 4), fitted_on=dict(sorted(counts.items())))
 
 
 def _logistic(sentences: Sequence[Labelled]) -> dict[str, float]:
@@ -121,13 +116,8 @@ def _logistic(sentences: Sequence[Labelled]) -> dict[str, float]:
     )
     spread = values.std(axis=0) + 1e-6
     scaled = values / spread
-    penalised = np.array([0.0 if name in groups else PENALTY for name in names])
-
-    def loss(chosen: Numbers) -> tuple[float, Numbers]:
-        odds = scaled @ chosen
-        away = weights * (1 / (1 + np.exp(-odds)) - beyond)
-        lost = (weights * (np.logaddexp(0, odds) - beyond * odds)).sum() + (penalised * chosen * chosen).sum() / 2
-        return float(lost), scaled.T @ away + penalised * chosen
-
-    found = minimised(loss, names, spread, frozenset(), frozenset((*SHAPE, *groups)))
+    penalty = np.array([0.0 if name in groups else PENALTY for name in names])
+    found = minimised(
+        logistic(scaled, beyond, weights, penalty), names, spread, frozenset(), frozenset((*SHAPE, *groups))
+    )
     return {name: weight for name, weight in found.items() if name not in groups}

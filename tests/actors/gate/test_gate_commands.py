@@ -117,6 +117,13 @@ def test_fit_gate_judges_sets_left_out(tmp_path: Path) -> None:
     assert result.output.count("0.000 / 1.000") == 6  # three sets, withheld and doubted
 
 
+def test_fit_gate_needs_two_sets(tmp_path: Path) -> None:
+    source = tmp_path / "one.jsonl"
+    source.write_text(lines({**TRUE, "label": "supported"}), "utf-8")
+    result = CliRunner().invoke(eval_fit_gate_command, ["--answers", str(source), "--out", str(tmp_path / "weights")])
+    assert (result.exit_code, "supported sentences of two sets" in result.output) == (2, True)
+
+
 def test_score() -> None:
     pairs = [(True, True)] * 3 + [(True, False)] + [(False, True)] + [(False, False)] * 5
     found = score(pairs)
