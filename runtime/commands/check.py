@@ -18,6 +18,7 @@ from runtime.terminal import Bold, one_line, say, say_json
 
 if TYPE_CHECKING:
     from actors.checking.report import CheckReport
+    from bus.wire.messages import Passage
     from index.build_job import Tell
     from index.filters import Filter
     from runtime.checked.file import CheckedFile
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 #: What `--fail-on` names, from the worst; each includes those before it.
 _FINDINGS = ("contradicted", "unverified", "not_covered")
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+_NEW = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command("check")
@@ -36,8 +38,8 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 )
 @filter_options
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-@click.option("--sarif", type=click.Path(path_type=Path), help="Write the findings as SARIF 2.1.0 to this file.")
-@click.option("--html", type=click.Path(path_type=Path), help="Write a page with both texts to this file.")
+@click.option("--sarif", type=_NEW, help="Write the findings as SARIF 2.1.0 to this file.")
+@click.option("--html", type=_NEW, help="Write a page with both texts to this file.")
 @click.option(
     "--fail-on",
     type=click.Choice(_FINDINGS),
@@ -121,11 +123,13 @@ def _compared(
         from runtime.checked.file import passages_of
         from runtime.processes.hits import passage_of
 
-        try:
-            found = Found([passage for path in context for passage in passages_of(path)])
-        except Unreadable as problem:
-            raise click.UsageError(f"a --context cannot be read: {problem}") from None
-        results = []
+        given: list[Passage] = []
+        for path in context:
+            try:
+                given += passages_of(path)
+            except Unreadable as problem:
+                raise click.UsageError(f"a --context cannot be read: {problem} ({path})") from None
+        found, results = Found(given), []
         for done, claim in enumerate(file.claims, 1):
             if searcher and claim.states:
                 hits = searcher.search(claim.query, k=PASSAGES, as_list=True, **options)
