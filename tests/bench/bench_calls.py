@@ -7,7 +7,6 @@ Each question is new, over a few pages. Tokens are estimated as a quarter of the
 """
 
 import asyncio
-import inspect
 import json
 import sys
 import tempfile
@@ -95,13 +94,12 @@ def more_sure(folder: Path, sure_from: str) -> None:
 
 async def main() -> None:
     engine = Competent()
-    has_model = {"has_model": True} if "has_model" in inspect.signature(whole).parameters else {}
     print("| profile | question | calls | verifier | tokens in | tokens out | outcome |")
     print("|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as profiles:
         if sys.argv[1:]:
             more_sure(Path(profiles), sys.argv[1])
-        async with whole(Path(folder), engine, cache_entries=0, **has_model) as run:
+        async with whole(Path(folder), engine, cache_entries=0, has_model=True) as run:
             for profile, kind, question in ASKED:
                 engine.complex = kind == "complex"
                 _, record = await run.ask(question, profile=profile)

@@ -143,27 +143,11 @@ async def run_all(cases: Sequence[Kept], change: Change, pages: Sequence[Passage
 
 
 @contextlib.contextmanager
-def own_prompt(name: str, edit: Callable[[str], str]) -> Iterator[None]:
-    """A prompt of the owner in place of the built-in one."""
+def own_file(name: str, text: str) -> Iterator[None]:
+    """A profile or a prompt of the owner in place of the built-in one."""
     before = PROFILES.folder
     with tempfile.TemporaryDirectory() as folder:
-        text = (FOLDER / f"{name}.prompt").read_text()
-        new = edit(text)
-        assert new != text, name
-        (Path(folder) / f"{name}.prompt").write_text(new)
-        PROFILES.use(folder)
-        try:
-            yield
-        finally:
-            PROFILES.use(str(before or ""))
-
-
-@contextlib.contextmanager
-def own_profile(keys: dict[str, object]) -> Iterator[None]:
-    """The profile `general` with other values."""
-    before = PROFILES.folder
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "general.toml").write_text(tomli_w.dumps({"extends": "general", **keys}))
+        (Path(folder) / name).write_text(text)
         PROFILES.use(folder)
         try:
             yield
@@ -228,13 +212,14 @@ def _words(chance: random.Random) -> str:
 
 
 def _prompt_with(line: str) -> Callable[[], contextlib.AbstractContextManager[None]]:
-    return lambda: own_prompt(
-        "answer_simple", lambda text: text.replace('{{role "user"}}', f'{line}\n\n{{{{role "user"}}}}')
-    )
+    text = (FOLDER / "answer_simple.prompt").read_text()
+    before, user, after = text.partition('{{role "user"}}')
+    assert user
+    return lambda: own_file("answer_simple.prompt", f"{before}{line}\n\n{user}{after}")
 
 
 def _profile_with(keys: dict[str, object]) -> Callable[[], contextlib.AbstractContextManager[None]]:
-    return lambda: own_profile(keys)
+    return lambda: own_file("general.toml", tomli_w.dumps({"extends": "general", **keys}))
 
 
 def _with(pages: tuple[Passage, ...], place: int, text: str) -> tuple[Passage, ...]:
