@@ -9,17 +9,7 @@ from typing import Self
 
 from groundwire.client.client import LOCAL, Client
 from groundwire.client.events import Known, Unknown
-from groundwire.client.messages import (
-    Cancelled,
-    Checked,
-    Context,
-    Filter,
-    Hits,
-    Question,
-    Run,
-    SourceList,
-    SourceText,
-)
+from groundwire.client.messages import Cancelled, Checked, Context, Filter, Hits, Question, Run, SourceList, SourceText
 from groundwire.client.stream import Stream
 
 

@@ -19,17 +19,7 @@ import msgspec
 from yarl import URL
 
 from groundwire.client.errors import GroundwireError, TryLater, Unreachable, error_of
-from groundwire.client.messages import (
-    Cancelled,
-    Checked,
-    Context,
-    Filter,
-    Hits,
-    Question,
-    Run,
-    SourceList,
-    SourceText,
-)
+from groundwire.client.messages import Cancelled, Checked, Context, Filter, Hits, Question, Run, SourceList, SourceText
 from groundwire.client.stream import Stream
 
 #: Where `groundwire up` listens.
