@@ -126,8 +126,8 @@ def rank(asked: Asked, passages: Sequence[Passage], learned: Weights) -> list[Ra
     """Every unit of the passages, best first; equals in reading order."""
     read = without_entries(read_units(units_of(passages), passages, aliases(asked, passages)), passages)
     rows = values(asked, read, passages)
-    by_place = [learned.ranking.get(name, 0.0) for name in FEATURES]
-    scores = [sum(map(mul, by_place, row)) for row in rows]
+    weighing = by_place(learned)
+    scores = [sum(map(mul, weighing, row)) for row in rows]
     highest = max((*scores, learned.none))
     odds = [math.exp(score - highest) for score in scores]
     whole = sum(odds) + math.exp(learned.none - highest)
@@ -136,6 +136,11 @@ def rank(asked: Asked, passages: Sequence[Passage], learned: Weights) -> list[Ra
         for each, score, chance, row in zip(read, scores, odds, rows, strict=True)
     ]
     return sorted(found, key=lambda each: -each.score)
+
+
+def by_place(learned: Weights) -> list[float]:
+    """The weights of the ranking in the order of FEATURES."""
+    return [learned.ranking.get(name, 0.0) for name in FEATURES]
 
 
 def without_entries(read: list[Read], passages: Sequence[Passage]) -> list[Read]:

@@ -64,7 +64,8 @@ def check_sentence(
     address; `urls`: the addresses of the sources, to which it may lead; `question`: the question of the run.
     """
     written = sentence if written is None else written
-    sentence = _without_footnotes(_LEAD_IN.sub("", sentence), evidence)
+    # Without white space at their end, which says nothing, sentences that were checked before are known again.
+    written, sentence = written.rstrip(), _without_footnotes(_LEAD_IN.sub("", sentence), evidence).rstrip()
     cited = {number for marker in markers(sentence) for number in marker.numbers}
     known = [item for item in evidence if item.n in cited]
     against = known or list(evidence)

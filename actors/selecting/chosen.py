@@ -1,12 +1,13 @@
 """The rules' choice for a question: the request that rests on it, or the end of the run when the rules are not sure."""
 
+from operator import mul
 from typing import Literal
 
 import msgspec
 from msgspec import UNSET
 
 from actors.choosing.aliases import in_one_name
-from actors.choosing.choose import Choice, choice_in
+from actors.choosing.choose import Choice, by_place, choice_in
 from actors.choosing.confidence import HIGH, shows
 from actors.choosing.features import FEATURES
 from actors.choosing.forms import kind_of
@@ -54,14 +55,13 @@ def chosen(message: PassagesReady, passages: tuple[Passage, ...]) -> Choice | No
 
 def choice_record(choice: Choice) -> ChoiceRecord:
     """What the run's record keeps of the choice: no text, and only what fits in a few hundred bytes."""
-    learned = weights().ranking
-    weighed = [(place, name, learned[name]) for place, name in enumerate(FEATURES) if name in learned]
-    shown = {each.unit.order for each in choice.shown}
+    weighing, shown = by_place(weights()), {each.unit.order for each in choice.shown}
     best = []
     for each in choice.ranked[:UNITS_KEPT]:
-        added = [(name, weight * each.values[place]) for place, name, weight in weighed if each.values[place]]
-        most = sorted(added, key=lambda one: -abs(one[1]))[:FEATURES_KEPT]
-        unit, why = each.unit, {name: round(by, 1) for name, by in most if abs(by) >= 0.05}
+        added = list(map(mul, weighing, each.values))
+        sizes = list(map(abs, added))
+        most = sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True)[:FEATURES_KEPT]
+        unit, why = each.unit, {FEATURES[at]: round(added[at], 1) for at in most if sizes[at] >= 0.05}
         best.append(Considered(unit.passage, unit.start, unit.end, round(each.share, 3), unit.order in shown, why))
     return ChoiceRecord(probability=round(choice.probability, 4), best=tuple(best))
 

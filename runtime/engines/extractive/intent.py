@@ -29,16 +29,17 @@ LONGEST_REASONING, LONGEST_CATEGORY = 120, 60
 def classify_intent(prompt: ClassifyIntent) -> Intent:
     """If in doubt, admit the question: words inside the scope outweigh words outside it, and an empty scope admits everything."""
     query, replies = prompt.user_query.strip(), spoken(prompt.language).phrases.replies
-    if is_greeting(query):
-        kind = "thanks" if _only(_THANKS, query) else "greeting"
+    folded = fold(query)
+    if _only(_GREETINGS, folded):
+        kind = "thanks" if _only(_THANKS, folded) else "greeting"
         return _intent("greeting", "high", kind, "It greets or thanks and asks nothing.", replies.greeting)
-    if _ABILITIES.fullmatch(fold(query).strip(_ENDS)):
+    if _ABILITIES.fullmatch(folded.strip(_ENDS)):
         return _intent("greeting", "high", "abilities", "It asks what the program can do.", replies.greeting)
-    if task := _TASKS.search(fold(query)):
-        rest = fold(query).replace(task[0], " ")
+    if task := _TASKS.search(folded):
+        rest = folded.replace(task[0], " ")
         alone = asks_nothing(rest, prompt.language) or bool(prompt.conversation_history)
         return _intent("greeting" if alone else "in_scope", "high", "needs_model", "It asks for a new text.")
-    if is_noise(query) or (not prompt.conversation_history and _only(_FILLERS, query)):
+    if is_noise(query) or (not prompt.conversation_history and _only(_FILLERS, folded)):
         return _intent("unclear", "high", "", "It has no words to search for.", replies.unclear)
     if not prompt.conversation_history and asks_nothing(query, prompt.language):
         return _intent("unclear", "medium", "", "Nothing says what it is about.", replies.unclear)
@@ -61,14 +62,8 @@ def _by_scope(prompt: ClassifyIntent, query: str) -> Intent:
     return _intent("in_scope", confident, "", "Nothing places it outside the subject.")
 
 
-def is_greeting(query: str) -> bool:
-    """Whether `query` has nothing but greetings, thanks and their fillers."""
-    return _only(_GREETINGS, query)
-
-
-def _only(pattern: re.Pattern[str], query: str) -> bool:
-    """Whether `query` has nothing but matches and fillers."""
-    folded = fold(query)
+def _only(pattern: re.Pattern[str], folded: str) -> bool:
+    """Whether a folded query has nothing but matches and fillers."""
     rest = pattern.sub(" ", folded)
     return rest != folded and not _SCRIPTLESS.search(_FILLERS.sub(" ", rest))
 

@@ -95,6 +95,8 @@ def clauses(question: str) -> list[str]:
 
 def facets(question: str) -> tuple[str, ...]:
     """Each facet that a question lists, with the thing that has them; empty for other questions."""
+    if not _BETWEEN.search(question):
+        return ()
     found = next(filter(None, (listed.search(question) for listed in _FACETS)), None)
     if found is None or named_sides(question):
         return ()
