@@ -47,6 +47,8 @@ class Profiles:
             table = raw
             for part in tables:
                 table = table.setdefault(part, {})
+                if not isinstance(table, dict):
+                    raise msgspec.ValidationError(f"`{part}` has no keys, so there is no `{key}`")
             table[last] = value
         self._read[name] = msgspec.convert(raw, Profile)
 

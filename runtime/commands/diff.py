@@ -1,6 +1,6 @@
 """`groundwire diff`: where two runs first differ, and how their answers differ as a result."""
 
-from pathlib import Path
+import asyncio
 
 import click
 from rich.console import Console
@@ -9,9 +9,10 @@ from rich.text import Text
 
 from actors.pipeline import pipeline
 from runtime.commands.consoles import plain_console
-from runtime.commands.options import ASKED_OVER, CONFIG
-from runtime.commands.run_sources import run, settings_for, trace_of
+from runtime.commands.options import ASKED_OVER
+from runtime.commands.run_sources import trace_of, with_settings
 from runtime.replay.difference import Change, Contrast, contrast
+from runtime.settings import Settings
 from runtime.terminal import one_line
 
 STYLES: dict[Change, str] = {"same": "", "gone": "red strike", "new": "green"}
@@ -22,20 +23,19 @@ MARKS: dict[Change, str] = {"same": " ", "gone": "-", "new": "+"}
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
 @ASKED_OVER
-@CONFIG
+@with_settings
 @click.pass_context
-def diff_command(ctx: click.Context, first: str, second: str, index: Path | None, config: Path | None) -> None:
+def diff_command(ctx: click.Context, first: str, second: str, settings: Settings) -> None:
     """Show where runs A and B differ; each is a run id or a trace file.
 
     Prints the first record that differs, then answers, citations, flags and times. Exit codes: 0 same messages,
     1 they differ, 2 usage error.
     """
-    settings = settings_for(index, config)
 
     async def found() -> Contrast:
         return contrast(await trace_of(first, settings), await trace_of(second, settings), pipeline())
 
-    between = run(found)
+    between = asyncio.run(found())
     show(between, plain_console())
     ctx.exit(0 if between.parting is None else 1)
 

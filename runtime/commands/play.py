@@ -1,14 +1,15 @@
 """`groundwire play`: play back the events that a run showed its client."""
 
+import asyncio
 import time
-from pathlib import Path
 
 import click
 import msgspec
 
-from runtime.commands.options import ASKED_OVER, CONFIG
-from runtime.commands.run_sources import refuse, run, settings_for, trace_of
+from runtime.commands.options import ASKED_OVER
+from runtime.commands.run_sources import refuse, trace_of, with_settings
 from runtime.replay.trace import ASKED, Trace
+from runtime.settings import Settings
 from runtime.terminal import say_json
 
 
@@ -19,11 +20,10 @@ from runtime.terminal import say_json
     "--speed", type=click.FloatRange(min=0.01), default=1.0, show_default=True, help="Speed-up over the recorded pace."
 )
 @click.option("--instant", is_flag=True, help="Print all events at once.")
-@CONFIG
-def play_command(run_id: str, index: Path | None, speed: float, instant: bool, config: Path | None) -> None:
+@with_settings
+def play_command(run_id: str, speed: float, instant: bool, settings: Settings) -> None:
     """Print the events of RUN (a run id or trace file), one JSON object per line, at their recorded pace."""
-    settings = settings_for(index, config)
-    trace = run(lambda: trace_of(run_id, settings))
+    trace = asyncio.run(trace_of(run_id, settings))
     events = with_waits(trace, None if instant else speed)
     if not events:
         refuse(f"the events of run {trace.run_id} are no longer kept; `groundwire trace show` shows what is")

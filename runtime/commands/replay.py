@@ -1,5 +1,6 @@
 """`groundwire replay`: replay a recorded run through today's code, or fork it at a stage."""
 
+import asyncio
 import dataclasses
 import secrets
 from collections import Counter
@@ -10,8 +11,8 @@ import click
 from actors.pipeline import STAGES, pipeline
 from index.languages.toml_check import nearest
 from index.plugins import installed
-from runtime.commands.options import ASKED_OVER, CONFIG, check_profile
-from runtime.commands.run_sources import is_file, journal_of, refuse, run, settings_for, trace_of
+from runtime.commands.options import ASKED_OVER, check_profile
+from runtime.commands.run_sources import is_file, journal_of, refuse, trace_of, with_settings, writing
 from runtime.commands.what_if import WhatIf, what_if
 from runtime.forking.fork import NothingToFork, fork, keep
 from runtime.forking.live_powers import RECORDED, Given, NotRecorded, hits_of, replies_of
@@ -65,12 +66,11 @@ REMEDIES = {
     "--out", type=click.Path(path_type=Path), help="Trace file of the new run.  [default with --from: NEW-RUN.jsonl]"
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
-@CONFIG
+@with_settings
 @click.pass_context
 def replay_command(
     ctx: click.Context,
     runs: tuple[str, ...],
-    index: Path | None,
     file: Path | None,
     stage: str | None,
     without: tuple[str, ...],
@@ -82,7 +82,7 @@ def replay_command(
     fill: str | None,
     out: Path | None,
     as_json: bool,
-    config: Path | None,
+    settings: Settings,
 ) -> None:
     """Replay RUN… through today's code and compare every output; no model is called.
 
@@ -94,7 +94,6 @@ def replay_command(
         runs = (*runs, str(file) if is_file(str(file)) else f"./{file}")
     if not runs:
         refuse("give a run id, or a file with --trace; `groundwire trace list --index DIR` lists the runs")
-    settings = settings_for(index, config)
     if fill is not None and engine not in (None, RECORDED):
         refuse(f"--fill is for recorded replies, and --engine {engine} answers everything; leave one out")
     other = "" if engine in (None, RECORDED) else engine or ""
@@ -111,14 +110,12 @@ def replay_command(
         refuse("--without, --set, --prompt and --search begin with the question; leave out --from")
     if len(runs) > 1:
         refuse("--from forks one run; give one")
-    source = runs[0]
+    source, index = runs[0], ctx.params["index"]
     check_stage(stage)
-    forked, first, given = run(lambda: _forked(source, settings, stage, profile or "", engine or RECORDED, fill or ""))
+    forked, first, given = asyncio.run(_forked(source, settings, stage, profile or "", engine or RECORDED, fill or ""))
     place = out or Path(f"{forked.run_id}.jsonl")
-    try:
+    with writing(place):
         write(place, forked)
-    except OSError as error:
-        refuse(f"{place}: cannot be written ({error.strerror})")
     if as_json:
         made = {
             "run_id": forked.run_id,
@@ -141,7 +138,7 @@ def _replay_all(runs: tuple[str, ...], settings: Settings, *, as_json: bool) -> 
     """Replay and print each. Returns the exit code: that of the worst."""
     code = 0
     for source in runs:
-        done = run(lambda source=source: _replayed(source, settings))  # type: ignore[misc]
+        done = asyncio.run(_replayed(source, settings))
         if as_json:
             say_json(done)
         else:

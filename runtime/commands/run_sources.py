@@ -2,9 +2,10 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+import functools
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -17,7 +18,7 @@ from bus.transport.users import OPERATOR
 from bus.wire.errors import Failure, Poison
 from bus.wire.subjects import BadId
 from runtime.commands.consoles import plain_console
-from runtime.commands.options import check_index, read_settings
+from runtime.commands.options import CONFIG, check_index, read_settings
 from runtime.processes.nats_server import NoServer
 from runtime.processes.nats_users import bus_as, bus_at
 from runtime.processes.state_folder import running, state_folder
@@ -25,9 +26,10 @@ from runtime.processes.supervisor import Stack, StackRunning
 from runtime.replay.journal_traces import all_runs, full_id, read_run
 from runtime.replay.trace import BrokenTrace, Trace, read
 from runtime.settings import Settings
+from runtime.suite.cases import BrokenSuite
 
 #: Errors of the request, the file or the journal: one line and exit code 2, since 1 means that runs differ.
-PROBLEMS = (BrokenTrace, NoSuchRun, BadId, Poison, Failure, NoServer, StackRunning)
+PROBLEMS = (BrokenTrace, BrokenSuite, NoSuchRun, BadId, Poison, Failure, NoServer, StackRunning)
 
 
 def settings_for(index: Path | None, config: Path | None) -> Settings:
@@ -42,12 +44,39 @@ def is_file(source: str) -> bool:
     return source.endswith((".jsonl", ".json")) or "/" in source or Path(source).is_file()
 
 
-def run[R](work: Callable[[], Coroutine[None, None, R]]) -> R:
-    """Run the coroutine; a known failure is printed as one line, with exit code 2."""
+def with_settings[R](command: Callable[..., R]) -> Callable[..., R]:
+    """Add --config to a command, and give it the `settings` in place of that and of --index; problems are refused."""
+
+    @CONFIG
+    @functools.wraps(command)
+    @refusing()
+    def given(*, config: Path | None, index: Path | None, **options: Any) -> R:
+        return command(settings=settings_for(index, config), **options)
+
+    return given
+
+
+@contextlib.contextmanager
+def refusing() -> Iterator[None]:
+    """Print one of the PROBLEMS as one line, with exit code 2."""
     try:
-        return asyncio.run(work())
+        yield
     except PROBLEMS as problem:
         refuse(str(problem))
+
+
+@refusing()
+def run[R](work: Callable[[], Coroutine[None, None, R]]) -> R:
+    return asyncio.run(work())
+
+
+@contextlib.contextmanager
+def writing(place: Path) -> Iterator[None]:
+    """Refuse a place that cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        refuse(f"{place}: cannot be written ({error.strerror or error})")
 
 
 def refuse(problem: str) -> NoReturn:

@@ -1,12 +1,12 @@
 """`groundwire trace`: look at one run or at many, export one to a file; what stays and what leaves."""
 
-from pathlib import Path
+import asyncio
 
 import click
 
 from runtime.commands.consoles import plain_console
-from runtime.commands.options import ASKED_OVER, CONFIG
-from runtime.commands.run_sources import refuse, run, settings_for, trace_of
+from runtime.commands.options import ASKED_OVER
+from runtime.commands.run_sources import refuse, trace_of, with_settings
 from runtime.commands.run_text import put, show_run
 from runtime.commands.trace_blame import blame_command
 from runtime.commands.trace_export import export_command
@@ -15,6 +15,7 @@ from runtime.commands.trace_many import RAW, frame_command, list_command, odd_co
 from runtime.replay.explained import explained
 from runtime.replay.trace import masked_trace
 from runtime.replay.why import why
+from runtime.settings import Settings
 from runtime.terminal import say_json
 
 
@@ -36,11 +37,10 @@ for command in (
 @click.option("--wide", is_flag=True, help="Break no line, and shorten no text and no list.")
 @click.option("--json", "as_json", is_flag=True, help="Print all of it as one JSON object.")
 @RAW
-@CONFIG
-def show_command(run_id: str, index: Path | None, wide: bool, as_json: bool, raw: bool, config: Path | None) -> None:
+@with_settings
+def show_command(run_id: str, wide: bool, as_json: bool, raw: bool, settings: Settings) -> None:
     """Show RUN: its answer, each sentence with its evidence, what was found and not used, and its stages."""
-    settings = settings_for(index, config)
-    trace = run(lambda: trace_of(run_id, settings))
+    trace = asyncio.run(trace_of(run_id, settings))
     trace = trace if raw else masked_trace(trace)
     found = explained(trace)
     if as_json:
@@ -54,11 +54,10 @@ def show_command(run_id: str, index: Path | None, wide: bool, as_json: bool, raw
 @click.option("--source", required=True, help="Id of a document, or the end of one.")
 @ASKED_OVER
 @RAW
-@CONFIG
-def why_command(run_id: str, source: str, index: Path | None, raw: bool, config: Path | None) -> None:
+@with_settings
+def why_command(run_id: str, source: str, raw: bool, settings: Settings) -> None:
     """Say why RUN did not cite a source: not found, cut off, beaten, not picked, or withheld."""
-    settings = settings_for(index, config)
-    trace = run(lambda: trace_of(run_id, settings))
+    trace = asyncio.run(trace_of(run_id, settings))
     trace = trace if raw else masked_trace(trace)
     try:
         told = why(trace, explained(trace), source)

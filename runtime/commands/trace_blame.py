@@ -1,6 +1,6 @@
 """`groundwire trace blame`: which part of the pipeline turns a run."""
 
-from pathlib import Path
+import asyncio
 
 import click
 
@@ -9,8 +9,8 @@ from bus.runs.story import story_of
 from index.masking import masked
 from index.plugins import installed
 from runtime.commands.consoles import plain_console
-from runtime.commands.options import ASKED_OVER, CONFIG
-from runtime.commands.run_sources import run, settings_for, trace_of
+from runtime.commands.options import ASKED_OVER
+from runtime.commands.run_sources import trace_of, with_settings
 from runtime.commands.run_text import put
 from runtime.forking.blame import Blamed, blame
 from runtime.forking.live_powers import RECORDED
@@ -29,11 +29,10 @@ from runtime.terminal import say_json
     help="What answers what the record does not.  [default: the settings' engine, if it answered the run]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
-@CONFIG
-def blame_command(run_id: str, index: Path | None, engine: str | None, as_json: bool, config: Path | None) -> None:
+@with_settings
+def blame_command(run_id: str, engine: str | None, as_json: bool, settings: Settings) -> None:
     """Fork RUN from gate, answer, choice and retrieval as they are today, and name the one that turns it."""
-    settings = settings_for(index, config)
-    found = run(lambda: _blamed(run_id, settings, engine))
+    found = asyncio.run(_blamed(run_id, settings, engine))
     if as_json:
         say_json(found)
         return

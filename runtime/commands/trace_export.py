@@ -1,5 +1,6 @@
 """`groundwire trace export`: write a run to a file, for replay on any machine, for sharing, or for reading in a browser."""
 
+import asyncio
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -7,8 +8,8 @@ from pathlib import Path
 import click
 
 from actors.pipeline import pipeline
-from runtime.commands.options import ASKED_OVER, CONFIG
-from runtime.commands.run_sources import refuse, run, settings_for, trace_of
+from runtime.commands.options import ASKED_OVER
+from runtime.commands.run_sources import refuse, trace_of, with_settings, writing
 from runtime.forking.cited_only import cited_only
 from runtime.forking.fork import NothingToFork
 from runtime.replay.sharing import Shared, shared
@@ -30,19 +31,18 @@ from runtime.terminal import json_line, one_line, say
 )
 @click.option("--cited-only", "cited", is_flag=True, help="Leave out passages that the evidence does not come from.")
 @click.option("--html", is_flag=True, help="Write a page to read in a browser, without a server, in place of a trace.")
-@CONFIG
+@with_settings
 @click.pass_context
 def export_command(
     ctx: click.Context,
     run_id: str,
-    index: Path | None,
     out: Path | None,
     raw: bool,
     share: bool,
     also: tuple[str, ...],
     cited: bool,
     html: bool,
-    config: Path | None,
+    settings: Settings,
 ) -> None:
     """Write RUN to one file, all that `groundwire replay` needs.
 
@@ -53,16 +53,15 @@ def export_command(
         refuse("--raw writes what --share masks; leave one out")
     if also and not share:
         refuse("--also adds to what --share masks; add --share")
-    settings = settings_for(index, config)
-    made = run(lambda: _made(run_id, settings, raw, share, also, cited))
+    if empty := [text for text in also if not any(map(str.isalnum, text))]:
+        refuse(f"--also {empty[0]!r} has no letter or digit; name a word or a number")
+    made = asyncio.run(_made(run_id, settings, raw, share, also, cited))
     place = out or Path(f"{made.trace.run_id}.{'html' if html else 'jsonl'}")
     if str(place) == "-":
         _print(made.trace, html)
     else:
-        try:
+        with writing(place):
             _write(place, made.trace, html)
-        except OSError as error:
-            refuse(f"{place}: cannot be written ({error.strerror})")
         say(f"{place}: {len(made.trace.records)} records, {len(made.trace.frames)} frames of events")
     if made.masked:
         say(f"masked: {made.masked} values, each the same everywhere", err=True)

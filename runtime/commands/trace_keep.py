@@ -1,9 +1,9 @@
 """`groundwire trace mark`, `pin`, `unpin` and `prune`: a verdict on a run; which runs stay in the journal, and which leave it."""
 
+import asyncio
 import re
 import time
 from datetime import datetime
-from pathlib import Path
 
 import click
 
@@ -15,8 +15,8 @@ from bus.journal.verdicts import JUDGEMENTS, LONGEST_NOTE, Judgement, Verdict, a
 from bus.runs.runs import no_such_run
 from bus.wire.messages import QuestionAsked, RunFinished
 from bus.wire.subjects import key_of
-from runtime.commands.options import ASKED_OVER, CONFIG
-from runtime.commands.run_sources import journal_of, run, settings_for
+from runtime.commands.options import ASKED_OVER
+from runtime.commands.run_sources import journal_of, with_settings
 from runtime.replay.journal_traces import full_id
 from runtime.settings import Settings
 from runtime.terminal import one_line, say
@@ -60,31 +60,29 @@ async def known_id(journal: Journal, run_id: str) -> str:
 @click.command("pin")
 @click.argument("run_id", metavar="RUN")
 @ASKED_OVER
-@CONFIG
-def pin_command(run_id: str, index: Path | None, config: Path | None) -> None:
+@with_settings
+def pin_command(run_id: str, settings: Settings) -> None:
     """Keep RUN in the journal, at any age, until it is unpinned."""
-    settings = settings_for(index, config)
 
     async def done() -> bool:
         async with journal_of(settings) as journal:
             return await pin(journal, await known_id(journal, run_id))
 
-    say(f"run {run_id} is pinned" if run(done) else f"run {run_id} was pinned already")
+    say(f"run {run_id} is pinned" if asyncio.run(done()) else f"run {run_id} was pinned already")
 
 
 @click.command("unpin")
 @click.argument("run_id", metavar="RUN")
 @ASKED_OVER
-@CONFIG
-def unpin_command(run_id: str, index: Path | None, config: Path | None) -> None:
+@with_settings
+def unpin_command(run_id: str, settings: Settings) -> None:
     """Let RUN leave the journal like any other."""
-    settings = settings_for(index, config)
 
     async def done() -> bool:
         async with journal_of(settings) as journal:
             return await unpin(journal, await full_id(journal, run_id))
 
-    say(f"run {run_id} is no longer pinned" if run(done) else f"run {run_id} was not pinned")
+    say(f"run {run_id} is no longer pinned" if asyncio.run(done()) else f"run {run_id} was not pinned")
 
 
 @click.command("mark")
@@ -92,17 +90,16 @@ def unpin_command(run_id: str, index: Path | None, config: Path | None) -> None:
 @click.argument("verdict", type=click.Choice(JUDGEMENTS))
 @click.option("--note", default="", help="Why.")
 @ASKED_OVER
-@CONFIG
-def mark_command(run_id: str, verdict: Judgement, note: str, index: Path | None, config: Path | None) -> None:
+@with_settings
+def mark_command(run_id: str, verdict: Judgement, note: str, settings: Settings) -> None:
     """Say that RUN is right, wrong or harmful; the last verdict counts, and all are kept."""
-    settings = settings_for(index, config)
 
     async def done() -> tuple[str, int]:
         async with journal_of(settings) as journal:
             named = await known_id(journal, run_id)
             return named, await add_verdict(journal, named, Verdict(verdict=verdict, note=note[:LONGEST_NOTE]))
 
-    named, number = run(done)
+    named, number = asyncio.run(done())
     say(f"run {named} is marked {verdict}{f', its verdict number {number}' if number > 1 else ''}")
 
 
@@ -111,15 +108,12 @@ def mark_command(run_id: str, verdict: Judgement, note: str, index: Path | None,
 @click.option("--older-than", type=Age(), help="Remove finished runs asked longer ago: 90m, 12h, 2d, 1w.")
 @click.option("--keep-bytes", type=Size(), help="Remove the oldest until the journal takes this much: 500MB, 1GiB.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
-@CONFIG
-def prune_command(
-    index: Path | None, older_than: float | None, keep_bytes: int | None, dry_run: bool, config: Path | None
-) -> None:
+@with_settings
+def prune_command(older_than: float | None, keep_bytes: int | None, dry_run: bool, settings: Settings) -> None:
     """Remove finished runs from the journal, oldest first; those under way or pinned stay.
 
     Without --older-than and --keep-bytes, what the settings do not keep.
     """
-    settings = settings_for(index, config)
 
     async def done() -> tuple[Pruned, list[str]]:
         async with journal_of(settings) as journal:
@@ -128,7 +122,7 @@ def prune_command(
             left = [] if dry_run else await sweep(journal, settings.bus.deadline_s)
             return await prune(journal, rule, closers=closers, dry_run=dry_run), left
 
-    pruned, left = run(done)
+    pruned, left = asyncio.run(done())
     for line in left:
         say(one_line(line))
     if dry_run:

@@ -1,5 +1,6 @@
 """`groundwire trace list`, `odd`, `stats` and `frame`: many runs, from the journal or from trace files."""
 
+import asyncio
 import time
 from collections.abc import Callable
 from datetime import datetime
@@ -12,8 +13,8 @@ from bus.journal.verdicts import JUDGEMENTS
 from index.masking import masked
 from prompts.vocabulary import Confidence, Outcome
 from runtime.commands.consoles import plain_console
-from runtime.commands.options import ASKED_OVER, CONFIG
-from runtime.commands.run_sources import journal_of, refuse, run, settings_for, traces_of
+from runtime.commands.options import ASKED_OVER
+from runtime.commands.run_sources import journal_of, refuse, traces_of, with_settings, writing
 from runtime.commands.run_text import put
 from runtime.commands.trace_keep import Age
 from runtime.replay.journal_traces import latest_runs
@@ -70,20 +71,19 @@ def _wanted(since: float | None, until: float | None, **same: Any) -> Wanted:
 @click.option("--sort", type=click.Choice(SORTS), default=SORTS[0], show_default=True, help="The highest first.")
 @JSON
 @RAW
-@CONFIG
+@with_settings
 def list_command(
     files: tuple[Path, ...],
-    index: Path | None,
     count: int,
     sort: str,
     as_json: bool,
     raw: bool,
-    config: Path | None,
+    settings: Settings,
     **filters: Any,
 ) -> None:
     """List runs, the latest first; only those that fit every option."""
-    settings, wanted = settings_for(index, config), _wanted(**filters)
-    rows = run(lambda: _rows(files, settings, wanted, count if sort == SORTS[0] else ALL))
+    wanted = _wanted(**filters)
+    rows = asyncio.run(_rows(files, settings, wanted, count if sort == SORTS[0] else ALL))
     rows = sorted(rows, key=lambda row: -(getattr(row, sort) or 0.0))[:count]
     rows = rows if raw else masked(rows)
     for row in rows:
@@ -119,13 +119,10 @@ def _told(row: RunRow) -> list[tuple[int, str]]:
 @click.option("-n", "count", type=click.IntRange(1), default=10, show_default=True, help="Number of runs.")
 @JSON
 @RAW
-@CONFIG
-def odd_command(
-    files: tuple[Path, ...], index: Path | None, count: int, as_json: bool, raw: bool, config: Path | None
-) -> None:
+@with_settings
+def odd_command(files: tuple[Path, ...], count: int, as_json: bool, raw: bool, settings: Settings) -> None:
     """Rank unusual runs: rare ends, flags, fallbacks or paths, near a threshold, slow for their path."""
-    settings = settings_for(index, config)
-    found = odd_runs(run(lambda: traces_of(files, settings)))[:count]
+    found = odd_runs(asyncio.run(traces_of(files, settings)))[:count]
     for odd in found if raw else masked(found):
         if as_json:
             say_json(odd)
@@ -139,11 +136,10 @@ def odd_command(
 @FILES
 @ASKED_OVER
 @JSON
-@CONFIG
-def stats_command(files: tuple[Path, ...], index: Path | None, as_json: bool, config: Path | None) -> None:
+@with_settings
+def stats_command(files: tuple[Path, ...], as_json: bool, settings: Settings) -> None:
     """Sum up the stages of all runs: calls, times, fallbacks, replies and tokens."""
-    settings = settings_for(index, config)
-    found = stage_stats(run(lambda: traces_of(files, settings)))
+    found = stage_stats(asyncio.run(traces_of(files, settings)))
     if as_json:
         for stage in found:
             say_json(stage)
@@ -164,16 +160,14 @@ def _numbers(stage: StageStats) -> str:
 @ASKED_OVER
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="File of the runs, as runs.parquet.")
 @RAW
-@CONFIG
-def frame_command(files: tuple[Path, ...], index: Path | None, out: Path, raw: bool, config: Path | None) -> None:
+@with_settings
+def frame_command(files: tuple[Path, ...], out: Path, raw: bool, settings: Settings) -> None:
     """Write a Parquet file with a row for each run, and beside it one with a row for each sentence."""
-    settings = settings_for(index, config)
-    traces = run(lambda: traces_of(files, settings))
+    traces = asyncio.run(traces_of(files, settings))
     try:
-        written = write_frame(traces if raw else [masked_trace(trace) for trace in traces], out)
+        with writing(out):
+            written = write_frame(traces if raw else [masked_trace(trace) for trace in traces], out)
     except ImportError:
         refuse("pyarrow is not installed; install groundwire[frame]")
-    except OSError as error:
-        refuse(f"{out}: cannot be written ({error.strerror or error})")
     for path, rows in written.items():
         say(f"{path}: {rows} rows")

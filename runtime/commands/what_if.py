@@ -1,12 +1,12 @@
 """What would have become of runs: `groundwire replay RUN…` with something changed, from the question on, in one process."""
 
+import asyncio
 import contextlib
-import dataclasses
 import shutil
 import tempfile
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,21 +14,19 @@ import msgspec
 
 from actors.pipeline import pipeline
 from actors.question.profile import PROFILES
-from bus.runs.run_record import RunRecord, record_of
-from bus.runs.story import story_of
 from bus.wire.errors import Invalid
 from bus.wire.messages import QuestionAsked
 from prompts.contracts import PROMPTS
 from prompts.library import PARTIALS
 from runtime.commands.consoles import plain_console
 from runtime.commands.diff import show
-from runtime.commands.run_sources import refuse, run, trace_of
+from runtime.commands.run_sources import refuse, trace_of, writing
 from runtime.forking.fork import NothingToFork
 from runtime.forking.live_powers import RECORDED, Given, Live, NotRecorded, forget_prompts
-from runtime.forking.powers import live_for
+from runtime.forking.powers import live_for_runs
 from runtime.forking.rerun import Changes, by_rules, rerun
 from runtime.replay.difference import contrast
-from runtime.replay.trace import ASKED, Trace, write
+from runtime.replay.trace import Trace, write
 from runtime.settings import Settings
 from runtime.terminal import one_line, say, say_json
 
@@ -72,17 +70,15 @@ def what_if(sources: tuple[str, ...], options: WhatIf, settings: Settings, out: 
     if options.search and not settings.index.place:
         refuse("--search needs the index to search; add --index DIR")
     with _own_prompts(options.prompts, settings):
-        found = run(lambda: _all(sources, options, settings))
+        found = asyncio.run(_all(sources, options, settings))
     for outcome in found:
         if as_json:
             say_json(_as_json(outcome))
         else:
             _print(outcome, whole=len(found) == 1)
     if out is not None and found[0].after is not None:
-        try:
+        with writing(out):
             write(out, found[0].after)
-        except OSError as error:
-            refuse(f"{out}: cannot be written ({error.strerror})")
     if not as_json and len(found) > 1:
         counts = Counter(_kind(outcome) for outcome in found)
         say(f"{len(found)} runs: " + ", ".join(f"{count} {kind}" for kind, count in counts.most_common()))
@@ -90,22 +86,14 @@ def what_if(sources: tuple[str, ...], options: WhatIf, settings: Settings, out: 
 
 
 async def _all(sources: tuple[str, ...], options: WhatIf, settings: Settings) -> list[Outcome]:
-    async with contextlib.AsyncExitStack() as stack:
-        rules = await stack.enter_async_context(live_for(settings, RECORDED, "extractive"))
-        own = rules
-        if options.engine or options.fill:
-            own = await stack.enter_async_context(live_for(settings, options.engine or RECORDED, options.fill))
-        nothing = dataclasses.replace(rules, inference=None)
-        return [
-            await _one(source, options, settings, rules, own if own is not rules else nothing) for source in sources
-        ]
+    async with live_for_runs(settings, options.engine or RECORDED, options.fill) as powers:
+        return [await _one(source, options, settings, powers) for source in sources]
 
 
-async def _one(source: str, options: WhatIf, settings: Settings, rules: Live, model: Live) -> Outcome:
+async def _one(source: str, options: WhatIf, settings: Settings, powers: Callable[[bool], Live]) -> Outcome:
     trace = await trace_of(source, settings)
-    live = rules if by_rules(trace) and not options.engine else model
-    asked = next((m for r in trace.records if r.key.type == ASKED and isinstance(m := r.message, QuestionAsked)), None)
-    fields = _set(options.keys, options.profile or (asked.profile if asked else "general"))
+    live = powers(by_rules(trace) and not options.engine)
+    fields = _set(options.keys, options.profile or trace.story.question.profile)
     changes = Changes(options.without, fields, options.profile)
     try:
         after, given = await rerun(trace, pipeline(), live, changes=changes, search=options.search)
@@ -160,17 +148,10 @@ def _own_prompts(files: tuple[Path, ...], settings: Settings) -> Iterator[None]:
             forget_prompts()
 
 
-def _record(trace: Trace) -> RunRecord:
-    record = record_of(story_of(trace.records))
-    if record is None:
-        refuse(f"the trace of {trace.run_id} has no question; export it again with `groundwire trace export`")
-    return record
-
-
 def _kind(outcome: Outcome) -> str:
     if outcome.after is None:
         return "not told"
-    before, after = _record(outcome.before), _record(outcome.after)
+    before, after = outcome.before.record, outcome.after.record
     if (before.outcome, before.reason) != (after.outcome, after.reason):
         return "with another outcome"
     return "the same" if before.answer == after.answer else "with another answer"
@@ -188,11 +169,11 @@ def _elsewhere(outcome: Outcome) -> list[str]:
 
 
 def _print(outcome: Outcome, *, whole: bool) -> None:
-    before = _record(outcome.before)
+    before = outcome.before.record
     if outcome.after is None:
         say(f"{before.run_id}  not told: {one_line(outcome.problem)}")
         return
-    after = _record(outcome.after)
+    after = outcome.after.record
     ends = [f"{each.outcome}{f' ({each.reason})' if each.reason else ''}" for each in (before, after)]
     say(f"{before.run_id}  {' -> '.join(dict.fromkeys(ends))}, {_kind(outcome)}")
     for line in _elsewhere(outcome):
@@ -202,7 +183,7 @@ def _print(outcome: Outcome, *, whole: bool) -> None:
 
 
 def _as_json(outcome: Outcome) -> dict[str, object]:
-    before, after = _record(outcome.before), _record(outcome.after) if outcome.after else None
+    before, after = outcome.before.record, outcome.after.record if outcome.after else None
     return {
         "run_id": before.run_id,
         "problem": outcome.problem,

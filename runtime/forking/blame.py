@@ -11,8 +11,7 @@ import msgspec
 
 from bus.delivery.graph import Graph
 from bus.powers.searching import reply_of
-from bus.runs.run_record import RunRecord, record_of
-from bus.runs.story import story_of
+from bus.runs.run_record import RunRecord
 from bus.wire.messages import Passage
 from runtime.forking.fork import NothingToFork, fork
 from runtime.forking.live_powers import Live, NotRecorded, has_changed, hits_of, replies_of
@@ -78,10 +77,7 @@ async def _try(trace: Trace, graph: Graph, part: str, stage: str, live: Live, fo
     except NotRecorded as missing:
         return Tried(part=part, stage=stage, problem=f"{missing}; name one with --{missing.needs}")
     forks[part] = forked
-    one, other = (record_of(story_of(each.records)) for each in (trace, forked))
-    assert one is not None, "a run that was forked has a question"
-    assert other is not None
-    return Tried(part=part, stage=stage, changes=tuple(_changes(one, other)))
+    return Tried(part=part, stage=stage, changes=tuple(_changes(trace.record, forked.record)))
 
 
 def _changes(one: RunRecord, other: RunRecord) -> Iterator[str]:
@@ -100,7 +96,7 @@ def _end(record: RunRecord) -> str:
 
 def _named(part: str, trace: Trace, forked: Trace) -> str:
     """The part, or what it was given: a prompt that changed, or a document whose text did."""
-    story = story_of(trace.records)
+    story = trace.story
     profile = story.question.profile
     if part == ANSWER and any(has_changed(ask, profile) for ask in story.asks if ask.prompt.startswith("answer_")):
         return PROMPT

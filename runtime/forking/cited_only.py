@@ -23,7 +23,7 @@ _LISTS: Final = frozenset(("passages", "near"))
 def cited_only(trace: Trace, graph: Graph) -> Trace:
     """The trace without the other passages. Raises NothingToFork for a run that never came to an answer."""
     first = next((m for r in trace.records if isinstance(m := r.message, AnswerRequested | AnswerSettled)), None)
-    at = next(actor for actor in graph.actors if actor.takes is type(first or AnswerSettled))
+    at = next(actor for actor in graph.actors if actor.takes is (type(first) if first else AnswerSettled))
     stage = stage_name(at.name, first) if first else at.name
     kept, shown = taken_over(trace, graph, at, stage)
     places = {place for record in trace.records for place in _places(record.message)}

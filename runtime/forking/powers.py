@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import msgspec
 
@@ -35,6 +35,20 @@ async def live_for(settings: Settings, engine: str, fill: str = "") -> AsyncIter
             await made.close()
         if index is not None:
             await asyncio.to_thread(index.close)
+
+
+@contextlib.asynccontextmanager
+async def live_for_runs(settings: Settings, engine: str, fill: str = "") -> AsyncIterator[Callable[[bool], Live]]:
+    """Live powers for whole runs: rules for a run by rules alone (True), for others `engine` and `fill` as in `live_for`.
+
+    Raises Unavailable.
+    """
+    async with contextlib.AsyncExitStack() as stack:
+        rules = await stack.enter_async_context(live_for(settings, RECORDED, RULES))
+        other = Live(find=rules.find)
+        if engine != RECORDED or fill:
+            other = await stack.enter_async_context(live_for(settings, engine, fill))
+        yield lambda by_rules: rules if by_rules else other
 
 
 class _Index:

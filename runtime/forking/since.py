@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from actors.question.resolved import RULES, Defaults, resolved, resolving_under
 from bus.journal.records import AskRecord
-from bus.runs.story import RunStory, story_of
+from bus.runs.story import RunStory
 from bus.wire.messages import Question
 from index.plugins import installed
 from runtime.engines.rendering import Renderer
@@ -19,7 +19,7 @@ _SETTINGS = ("voice", "numeric_promote", "masked", "has_model")
 
 def changed_since(trace: Trace, inference: InferenceSettings, defaults: Defaults) -> tuple[Changed, ...]:
     """The differences between the record and today's prompts, and these settings. Raises Poison for a profile that is gone."""
-    story = story_of(trace.records)
+    story = trace.story
     question = next(iter(story.questions), None)
     if question is None:
         return ()

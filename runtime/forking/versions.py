@@ -10,7 +10,7 @@ from pathlib import Path
 
 from actors.pipeline import pipeline
 from actors.question.profile import PROFILES
-from bus.runs.story import RunStory, story_of
+from bus.runs.story import RunStory
 from prompts.contracts import PROMPTS
 from prompts.library import Library, problems_in
 from runtime.forking.fork import fork
@@ -65,5 +65,5 @@ async def under(folder: Path, trace: Trace, prompt: str, live: Live) -> RunStory
     replies = {key: reply for key, reply in replies_of(trace).items() if key[0] != prompt}
     live = dataclasses.replace(live, replies=replies, hits=hits_of(trace))
     alone = not prompt.startswith("answer_")
-    story = story_of((await fork(trace, pipeline(), at, secrets.token_hex(12), live, alone=alone)).records)
+    story = (await fork(trace, pipeline(), at, secrets.token_hex(12), live, alone=alone)).story
     return dataclasses.replace(story, stages=tuple(s for s in story.stages if PARENT not in s.record.headers))

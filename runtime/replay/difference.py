@@ -12,8 +12,7 @@ import msgspec
 
 from bus.delivery.graph import Graph
 from bus.journal.records import Record, decode
-from bus.runs.run_record import RunRecord, record_of
-from bus.runs.story import story_of
+from bus.runs.run_record import RunRecord
 from bus.wire.errors import Poison
 from index.languages.scripts import HAN, HANGUL
 from runtime.replay.steps import Step, steps_of
@@ -138,7 +137,7 @@ class Contrast:
 
 def contrast(first: Trace, second: Trace, graph: Graph) -> Contrast:
     """Compare two runs. Raises Poison for a trace without a question."""
-    one, other = _record(first), _record(second)
+    one, other = first.record, second.record
     return Contrast(
         one,
         other,
@@ -150,13 +149,6 @@ def contrast(first: Trace, second: Trace, graph: Graph) -> Contrast:
         changes(_flags(one), _flags(other)),
         _times(one, other),
     )
-
-
-def _record(trace: Trace) -> RunRecord:
-    record = record_of(story_of(trace.records))
-    if record is None:
-        raise Poison(f"the trace of {trace.run_id} has no question; export it again with `groundwire trace export`")
-    return record
 
 
 def parting(first: Trace, second: Trace, graph: Graph) -> Parting | None:

@@ -9,10 +9,9 @@ from actors.gate.flags import Standing, standing
 from bus.journal.records import Considered, Stage
 from bus.powers.searching import reply_of
 from bus.runs.citing import at_sentence, citations_of, sentence_of, with_sentences
-from bus.runs.run_record import RunRecord, record_of
-from bus.runs.story import RunStory, story_of
+from bus.runs.run_record import RunRecord
+from bus.runs.story import RunStory
 from bus.transport.envelope import UNREADABLE
-from bus.wire.errors import Poison
 from bus.wire.messages import AnswerRequested, Draft, Flag, Passage, PassagesReady, Sentence, Span
 from runtime.replay.trace import Trace
 
@@ -78,10 +77,7 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
 
 def explained(trace: Trace) -> Explained:
     """Raises Poison for a trace without a question."""
-    story = story_of(trace.records)
-    record = record_of(story)
-    if record is None:
-        raise Poison(f"the trace of {trace.run_id} has no question; export it again with `groundwire trace export`")
+    story, record = trace.story, trace.record
     ready = next((m for m in reversed(story.messages) if isinstance(m, PassagesReady)), None)
     choice = next((each.stage.choice for each in reversed(story.stages) if each.stage.choice is not None), None)
     passages = (*ready.passages, *ready.near) if ready else ()

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from actors.choosing.confidence import SHOWN_FROM
-from bus.runs.story import RunStory, story_of
+from bus.runs.story import RunStory
 from runtime.replay.run_rows import row_of
 from runtime.replay.trace import Trace
 
@@ -34,7 +34,7 @@ def stage_stats(traces: Sequence[Trace]) -> list[StageStats]:
     """In the order in which runs come to the stages."""
     calls = defaultdict(list)
     for trace in traces:
-        for each in story_of(trace.records).stages:
+        for each in trace.story.stages:
             calls[each.stage.actor].append(each)
     return [
         StageStats(
@@ -61,7 +61,7 @@ class Odd(msgspec.Struct, frozen=True, kw_only=True):
 
 def odd_runs(traces: Sequence[Trace]) -> list[Odd]:
     """The unusual runs, the oddest first: rare ends, flags, fallbacks or paths, near a threshold, slow for their path."""
-    stories = [story_of(trace.records) for trace in traces]
+    stories = [trace.story for trace in traces]
     traits = [set(_traits(trace, story)) for trace, story in zip(traces, stories, strict=True)]
     counts = Counter(trait for each in traits for trait in each)
     times = defaultdict(list)

@@ -15,7 +15,6 @@ import msgspec
 from bus.delivery.graph import Graph
 from bus.journal.records import Record
 from bus.runs.run_record import record_of
-from bus.runs.story import story_of
 from bus.wire.subjects import ACCESS, VERDICT
 from index.masking import OURS
 from index.source_paths import PAGES, PATH, source_path
@@ -94,7 +93,7 @@ def _ordinary(trace: Trace, masks: Masks) -> set[str]:
 
 def _end(trace: Trace) -> tuple[object, ...]:
     """How a run ended, without its texts: the outcome, what each citation leads to, and why each sentence was withheld."""
-    record = record_of(story_of(trace.records))
+    record = record_of(trace.story)
     if record is None:
         return ()
     citations = [(c.n, c.source_start, c.source_end, c.answer_start) for c in record.citations]

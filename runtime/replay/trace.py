@@ -15,6 +15,8 @@ import msgspec
 
 from bus.journal.records import CAUSE, Record
 from bus.powers.events import FIRST
+from bus.runs.run_record import RunRecord, record_of
+from bus.runs.story import RunStory, story_of
 from bus.transport.envelope import count_in
 from bus.wire.errors import Poison
 from bus.wire.messages import Question, QuestionAsked, RunFinished, message_type, question_about
@@ -55,6 +57,17 @@ class Trace:
     run_id: str
     records: tuple[Record, ...]
     frames: tuple[Shown, ...] = ()
+
+    @property
+    def story(self) -> RunStory:
+        return story_of(self.records)
+
+    @property
+    def record(self) -> RunRecord:
+        """Raises Poison for a trace without a question."""
+        if (record := record_of(self.story)) is None:
+            raise Poison(f"the trace of {self.run_id} has no question; export it again with `groundwire trace export`")
+        return record
 
     @property
     def parent(self) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from bus.runs.story import story_of
 from runtime.replay.explained import BestUnit, Explained
 from runtime.replay.trace import Trace
 
@@ -19,7 +18,7 @@ def why(trace: Trace, run: Explained, source: str) -> Lines:
 
 
 def _not_found(trace: Trace, run: Explained, source: str) -> Iterator[tuple[int, str]]:
-    queries = [search.query for stage in story_of(trace.records).stages for search in stage.stage.searches]
+    queries = [search.query for stage in trace.story.stages for search in stage.stage.searches]
     yield 0, f"{source} was not found: it is in none of the {len(run.hits)} passages that the run had"
     for query in dict.fromkeys(queries):
         yield 2, f"searched: “{query}”"

@@ -6,6 +6,7 @@ a file of its own, so a new case changes no other.
 
 import re
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -17,6 +18,7 @@ from index.languages.toml_check import problems
 from index.languages.words import terms
 from index.text.citations import strip_markers
 from prompts.vocabulary import FlagKind, Outcome, Reason
+from runtime.replay.trace import Trace, write
 
 VERSION: Final = 1
 #: How many words of an answer a new case requires besides its numbers.
@@ -28,7 +30,7 @@ Name = Annotated[str, msgspec.Meta(pattern=r"^[^\s/\\][^/\\\n]{0,99}\Z")]
 
 
 class BrokenSuite(ValueError):
-    """A suite that cannot be read or written; the message names the file, the key and the remedy."""
+    """A suite that cannot be read; the message names the file, the key and the remedy."""
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -39,7 +41,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
     """
 
     name: Name
-    run: str
+    run: Name
     question: str = ""  # for the reader: the trace has it
     note: str = ""
     outcome: Outcome | None = None
@@ -82,13 +84,12 @@ def read_suite(path: Path) -> Suite:
     return suite
 
 
-def write_suite(path: Path, suite: Suite) -> None:
-    """Raises BrokenSuite."""
-    text = tomli_w.dumps(msgspec.to_builtins(suite), multiline_strings=False)
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise BrokenSuite(f"{path}: cannot be written ({error.strerror})") from None
+def write_suite(path: Path, suite: Suite, traces: Mapping[str, Trace]) -> None:
+    """Write the suite, and these traces, each under its name, beside those that are there. Raises OSError."""
+    traces_of(path).mkdir(exist_ok=True, parents=True)
+    for run, trace in traces.items():
+        write(traces_of(path) / run, trace)
+    path.write_text(tomli_w.dumps(msgspec.to_builtins(suite), multiline_strings=False), encoding="utf-8")
 
 
 def expected_of(record: RunRecord, name: str, run: str) -> Case:

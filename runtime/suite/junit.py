@@ -1,19 +1,18 @@
 """Results as JUnit's XML, which services for continuous integration show."""
 
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from runtime.suite.running import Checked
 from runtime.terminal import one_line
 
 
-def write_junit(path: Path, results: Sequence[tuple[str, Checked]]) -> None:
-    """Write results, each with the name of its suite. Raises OSError."""
-    names = list(dict.fromkeys(name for name, _ in results))
+def write_junit(path: Path, results: Mapping[Path, Sequence[Checked]]) -> None:
+    """Write the results of each suite. Raises OSError."""
     root = ET.Element("testsuites")
-    for name in names:
-        own = [result for each, result in results if each == name]
+    for file, own in results.items():
+        name = file.name
         failed, broken = (sum(map(test, own)) for test in (lambda r: bool(r.missed), lambda r: bool(r.problem)))
         suite = ET.SubElement(
             root, "testsuite", name=name, tests=str(len(own)), failures=str(failed), errors=str(broken)

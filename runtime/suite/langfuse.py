@@ -27,7 +27,6 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
     expected_output: Any = None
     metadata: Any = None
     source_trace_id: str | None = None
-    source_observation_id: str | None = None
     id: str | None = None
     status: str | None = None
 
@@ -50,13 +49,13 @@ def items_of(suite: Suite, dataset: str) -> Iterator[Item]:
         )
 
 
-def cases_in(path: Path, suite: Suite) -> tuple[Suite, list[Trace]]:
-    """The suite with the items of a file: known names change, new ones are added, with a trace of the question alone.
+def cases_in(path: Path, suite: Suite) -> tuple[Suite, dict[str, Trace]]:
+    """The suite with the items of a file: known names change, new ones are added, with traces of their questions alone.
 
     Raises BrokenSuite.
     """
     cases = {case.name: case for case in suite.case}
-    traces = []
+    traces = {}
     try:
         lines = path.read_bytes().splitlines()
     except OSError as error:
@@ -70,7 +69,7 @@ def cases_in(path: Path, suite: Suite) -> tuple[Suite, list[Trace]]:
                 continue
             case = _case_of(item, cases, f"item-{number}")
             if case.name not in cases:
-                traces.append(asked_alone(case.run.partition(".")[0], case.question))
+                traces[case.run] = asked_alone(case.run.partition(".")[0], case.question)
         except (msgspec.DecodeError, BadId, ValueError) as error:
             raise BrokenSuite(f"{path}, line {number}: {error}") from None
         cases[case.name] = case

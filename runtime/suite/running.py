@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bus.delivery.graph import Graph
-from bus.runs.run_record import RunRecord, record_of
-from bus.runs.story import story_of
+from bus.runs.run_record import RunRecord
 from bus.wire.errors import Invalid, Poison
 from runtime.forking.fork import NothingToFork
 from runtime.forking.live_powers import INDEX, RECORDED, Given, Live, NotRecorded
@@ -67,9 +66,7 @@ async def check_case(case: Case, trace: Trace, graph: Graph, engines: Engines, *
             problem=f"the prompt {stale.what} has changed, and the recorded reply answers the old one; --engine asks it again",
         )
     elsewhere = () if rules and not search else tuple(dict.fromkeys(map(_told, filter(_is_elsewhere, given))))
-    record = record_of(story_of(new.records))
-    if record is None:
-        raise Poison(f"{case.run}: the trace has no question; export it again with `groundwire trace export`")
+    record = new.record
     same = rules or not any(_is_elsewhere(each) for each in given)
     return Checked(case, misses(case, record, same_replies=same), "", elsewhere, new, record)
 

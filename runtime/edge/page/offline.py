@@ -6,9 +6,6 @@ import re
 
 import msgspec
 
-from bus.runs.run_record import record_of
-from bus.runs.story import story_of
-from bus.wire.errors import Poison
 from runtime.edge.page.document import FILES, HERE
 from runtime.edge.run_steps import stages_of, step_of
 from runtime.replay.trace import Trace, masked_trace
@@ -20,9 +17,7 @@ _IMPORT = re.compile(r'from "\./([a-z]+\.js)"')
 
 def offline_page(trace: Trace) -> str:
     """The file. Computes the prompts of every stage, in event loops of its own. Raises Poison for a trace without a question."""
-    record = record_of(story_of(masked_trace(trace).records))
-    if record is None:
-        raise Poison(f"the trace of {trace.run_id} has no question; export it again with `groundwire trace export`")
+    record = masked_trace(trace).record
     place, stages = f"/v1/runs/{trace.run_id}", stages_of(trace)
     steps = {f"{place}/trace/{each.step}": step_of(trace, each.step) for each in stages.stages}
     # In a script only a "<" could end the element early.
