@@ -1,6 +1,5 @@
 """`groundwire eval`: measure quality on a set of questions or answers."""
 
-import importlib
 from pathlib import Path
 
 import click
@@ -8,6 +7,7 @@ import msgspec
 from rich.table import Table
 
 from runtime.commands.consoles import plain_console
+from runtime.commands.lazy_group import LazyGroup
 
 _PARTS = {
     "retrieval": ("eval_retrieval", "eval_retrieval_command"),
@@ -20,19 +20,7 @@ _PARTS = {
 }
 
 
-class _Parts(click.Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_PARTS)
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in _PARTS:
-            return None
-        module, attribute = _PARTS[name]
-        command = getattr(importlib.import_module(f"runtime.commands.{module}"), attribute)
-        return command if isinstance(command, click.Command) else None
-
-
-@click.command("eval", cls=_Parts)
+@click.group("eval", cls=LazyGroup, parts=_PARTS)
 def eval_group() -> None:
     """Measure what is shown, retrieval, answers, the gate or rewriting on a set of your own."""
 

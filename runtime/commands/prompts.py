@@ -9,23 +9,20 @@ from index.languages.toml_check import nearest
 from prompts.contracts import PROMPTS
 from prompts.files import FOLDER, file_of
 from prompts.library import PARTIALS, Library, problems_in
+from runtime.commands.lazy_group import LazyGroup
 from runtime.commands.options import end_if_wrong, own_folder
-from runtime.commands.prompts_compare import compare_command
 from runtime.terminal import say
 
 NAMES = (*(prompt.name for prompt in PROMPTS), *(f"_{name}" for name in PARTIALS))
 OWN = own_folder("Folder of your own prompts.")
 
 
-@click.group("prompts")
+@click.group("prompts", cls=LazyGroup, parts={"compare": ("prompts_compare", "compare_command")})
 def prompts_group() -> None:
     """Work with prompts: a file NAME.prompt in the folder of your profiles replaces the built-in one.
 
     A file in the folder's subfolder PROFILE replaces it under that profile alone.
     """
-
-
-prompts_group.add_command(compare_command)
 
 
 @prompts_group.command("list")
