@@ -9,6 +9,8 @@ import msgspec
 type Verdict = Literal["verified", "contradicted", "unverified", "not_covered", "no_claim"]
 
 VERDICTS: tuple[Verdict, ...] = ("verified", "contradicted", "unverified", "not_covered", "no_claim")
+#: Those that a reader should look at, from the worst.
+FINDINGS = VERDICTS[1:4]
 
 
 class CheckedSpan(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,6 +48,10 @@ class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
     sentences: tuple[CheckedSentence, ...]
     counts: dict[Verdict, int]
     snapshot: str = ""
+
+    @property
+    def findings(self) -> list[CheckedSentence]:
+        return [sentence for sentence in self.sentences if sentence.verdict in FINDINGS]
 
 
 def report_of(sentences: Iterable[CheckedSentence], snapshot: str = "") -> CheckReport:

@@ -25,7 +25,7 @@ def sarif_of(report: CheckReport, file: CheckedFile) -> Log:
     """The log of one run."""
     rules = [{"id": verdict, "shortDescription": {"text": meaning}} for verdict, (_, meaning) in _RULES.items()]
     driver = {"name": "Groundwire", "version": importlib.metadata.version("groundwire"), "rules": rules}
-    results = [_result(sentence, file) for sentence in report.sentences if sentence.verdict in _RULES]
+    results = [_result(sentence, file) for sentence in report.findings]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 

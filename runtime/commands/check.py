@@ -141,9 +141,7 @@ def _compared(
 
 def _print(report: "CheckReport", file: "CheckedFile") -> None:
     """The sentences that are not verified, with the words in dispute in bold, and how many there are of each kind."""
-    for sentence in report.sentences:
-        if sentence.verdict in ("verified", "no_claim"):
-            continue
+    for sentence in report.findings:
         page = file.page_of(sentence.start)
         place = f":{file.line_of(sentence.start)[0]}" if file.is_text else f", page {page}" if page else ""
         say(Bold(sentence.verdict.replace("_", " ")), f"  {one_line(file.name)}{place}")

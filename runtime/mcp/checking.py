@@ -30,8 +30,7 @@ async def check(context: Context, arguments: CheckArguments) -> CallToolResult:
     asked = CheckAsked(text=arguments.text, language=arguments.language, filter=arguments.filter)
     report = await checked(await peer.edge(), peer.caller.groups, asked)
     counts = ", ".join(f"{count} {verdict}" for verdict, count in report.counts.items())
-    wrong = [_shown(each) for each in report.sentences if each.verdict not in ("verified", "no_claim")]
-    return result_of("\n\n".join([counts, *wrong]), report)
+    return result_of("\n\n".join([counts, *map(_shown, report.findings)]), report)
 
 
 def _shown(sentence: CheckedSentence) -> str:
