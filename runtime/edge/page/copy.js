@@ -6,16 +6,16 @@ import { word } from "./speech.js";
 /* What was asked, what was answered, what each number stands for, and what is unverified. */
 export function asMarkdown(question, answer, places, doubts = []) {
   const lines = [...places.values()].map(place => `${place.n}. ${named(place)}\n   > ${quoteOf(place).replace(/\n/g, "\n   > ")}`);
-  return [`## ${question}`, textual(answer.trim()), lines.join("\n"), textual(told(doubts))].filter(Boolean).join("\n\n") + "\n";
+  return [`## ${question}`, textual(answer.trim()), lines.join("\n"), textual(unverifiedList(doubts))].filter(Boolean).join("\n\n") + "\n";
 }
 
 export function asText(question, answer, places, doubts = []) {
   const words = answer.trim().replace(/^#{1,6} +/gm, "").replace(/\*\*([^*\n]+)\*\*/g, "$1").replace(/`([^`\n]+)`/g, "$1");
   const lines = [...places.values()].map(place => `[${place.n}] ${[place.title || place.source_id, webOf(place)].filter(Boolean).join(", ")}: “${quoteOf(place)}”`);
-  return [question, words, lines.join("\n"), told(doubts)].filter(Boolean).join("\n\n") + "\n";
+  return [question, words, lines.join("\n"), unverifiedList(doubts)].filter(Boolean).join("\n\n") + "\n";
 }
 
-const told = doubts => doubts.length ? [word("unverified"), ...doubts.map(each => `- ${each.text.trim()}`)].join("\n") : "";
+const unverifiedList = doubts => doubts.length ? [word("unverified"), ...doubts.map(each => `- ${each.text.trim()}`)].join("\n") : "";
 
 /* Outside code, what an answer quotes becomes neither a tag nor a link where the Markdown is shown. */
 const textual = answer => answer.split(/(^ {0,3}```[^]*?^ {0,3}```|`[^`\n]+`)/m).map((part, at) => at % 2 ? part : part.replace(/<(?=[a-z/!?])|:(?=\/\/)|\.(?<=www\.)/gi, "\\$&")).join("");

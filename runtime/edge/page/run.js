@@ -15,7 +15,7 @@ export async function showRun(id, here = () => location.pathname === `/runs/${id
     if (!here()) return "";
     head(record, box);
     const rows = {};
-    told(trace, box, rows);
+    showSentences(trace, box, rows);
     say(make("h2", "", box), "stages_title");
     const whole = Math.max(trace.took_s, ...trace.stages.map(stage => (stage.began_s || 0) + (stage.took_s || 0)), 0.001);
     const list = make("ol", "", box, "waterfall");
@@ -55,9 +55,9 @@ function head(record, box) {
 }
 
 /* The sentences of the answer, each with its flags, the words that it cites and the stage that wrote it; and what was found and not used. */
-function told(trace, box, rows) {
+function showSentences(trace, box, rows) {
   if (trace.sentences.length) say(make("h2", "", box), "sentences");
-  const list = make("ul", "", box, "told");
+  const list = make("ul", "", box, "sentences");
   for (const each of trace.sentences) {
     const item = make("li", "", list);
     quoted(each.standing === "withheld" ? "s" : "span", each.text, item);
@@ -74,11 +74,11 @@ function told(trace, box, rows) {
   const unused = trace.hits.filter(hit => !hit.used);
   if (!unused.length) return;
   say(make("h2", "", box), "unused");
-  const others = make("ul", "", box, "told");
+  const others = make("ul", "", box, "sentences");
   for (const hit of unused) {
     const item = make("li", "", others);
     make("bdi", hit.source_id, item);
-    const best = trace.best.filter(unit => unit.source_id === hit.source_id && unit.start < hit.end && hit.start < unit.end)[0];
+    const best = trace.best.find(unit => unit.source_id === hit.source_id && unit.start < hit.end && hit.start < unit.end);
     if (best) make("span", ` ${number(best.share, { style: "percent", maximumFractionDigits: 1 })}`, item, "soft");
     quoted("p", hit.text.length > 300 ? `${hit.text.slice(0, 300)}…` : hit.text, item, "soft");
   }
