@@ -24,24 +24,13 @@ from prompts.fields import Place, Placement, places
 from prompts.files import FOLDER, is_remembered, source_of, tags_of
 from prompts.neutral import Neutral
 from prompts.profiles import AgentOverride
+from prompts.rendered import Rendered
 
 #: Introduces the role and the rules of a profile.
 ADDED = "This service adds:"
 
 _MARK = re.compile("\ue000([0-9]+)\ue001")
 _ROLE = re.compile("\ue002([a-z]+)\ue003")
-
-
-class RenderedPrompt(msgspec.Struct, frozen=True, kw_only=True):
-    """A prompt ready for a model. `version` is a digest of the prompt file and what it includes."""
-
-    system: str
-    user: str
-    version: str
-    schema: dict[str, Any] | None  # None: free text
-    temperature: float
-    max_tokens: int
-    model: str = ""  # this prompt's own model, empty for the engine's
 
 
 class PromptFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,7 +69,7 @@ class Library:
         }
         self._neutral = Neutral(tags_of((*sources.values(), *partials.values())))
 
-    def render(self, variables: Prompt[Any]) -> RenderedPrompt:
+    def render(self, variables: Prompt[Any]) -> Rendered:
         """The system and user text of one call. Constant text comes first, then evidence, then the question."""
         file = self._files[variables.name]
         override = self._overrides.get(variables.name, _NO_OVERRIDE)
@@ -88,7 +77,7 @@ class Library:
         data = self._marked(_data(variables), places(type(variables)), values)
         parts = _ROLE.split(file.fill(data | _constants(variables)))
         user = _MARK.sub(lambda mark: values[int(mark[1])], parts[-1]).strip()
-        return RenderedPrompt(
+        return Rendered(
             system=file.system,
             user=user,
             version=file.version,
@@ -96,6 +85,7 @@ class Library:
             temperature=file.temperature if override.temperature is None else override.temperature,
             max_tokens=_max_tokens(variables, file, override),
             model=override.model or "",
+            reasoning_effort=override.reasoning_effort or "",
         )
 
     def schema(self, name: str) -> dict[str, Any] | None:
@@ -108,14 +98,6 @@ class Library:
 
     def file(self, name: str) -> PromptFile:
         return self._files[name]
-
-    def model(self, name: str) -> str:
-        """The model set for this prompt; empty for the engine's own."""
-        return self._overrides.get(name, _NO_OVERRIDE).model or ""
-
-    def reasoning_effort(self, name: str) -> str:
-        """The effort that a reasoning model gets for this prompt; empty for none."""
-        return self._overrides.get(name, _NO_OVERRIDE).reasoning_effort or ""
 
     def _additions(self, name: str, role: str) -> tuple[str, ...]:
         """The role and the rules that the profile adds to this prompt."""

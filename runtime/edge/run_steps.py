@@ -10,7 +10,7 @@ from bus.delivery.graph import Graph
 from bus.journal.records import AskRecord, Record
 from bus.wire.messages import BY_TYPE
 from index.masking import masked
-from prompts.library import RenderedPrompt
+from prompts.rendered import Rendered
 from runtime.edge.trace_schemas import RunTrace, TracedAsk, TracedMessage, TracedSearch, TracedStage, TracedStep
 from runtime.replay.explained import explained
 from runtime.replay.prompts_asked import prompts_asked
@@ -104,7 +104,7 @@ def _message(record: Record) -> TracedMessage:
     return TracedMessage(type=record.key.type, lane=record.key.lane, message=msgspec.Raw(line))
 
 
-def _ask(ask: AskRecord, prompt: RenderedPrompt | None) -> TracedAsk:
+def _ask(ask: AskRecord, prompt: Rendered | None) -> TracedAsk:
     return TracedAsk(
         prompt=ask.prompt,
         version=ask.version,

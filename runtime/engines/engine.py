@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import msgspec
 
 from prompts.contracts import Prompt
+from prompts.rendered import Rendered
 from prompts.vocabulary import Priority
 
 #: What a prompt says where the engine has no grammar for the schema of its reply.
@@ -69,19 +70,6 @@ class DeviceView(msgspec.Struct, frozen=True, kw_only=True):
     memory_limit_bytes: int = 0
     weight_bytes: int = 0
     faults: int = 0
-
-
-class Rendered(msgspec.Struct, frozen=True, kw_only=True):
-    """A prompt ready for a model; `system` is the same in every call of a prompt."""
-
-    system: str
-    user: str
-    version: str  # digest of the prompt file
-    schema: dict[str, Any] | None  # None: free text
-    temperature: float
-    max_tokens: int
-    model: str = ""  # this prompt's own model; empty for the engine's
-    reasoning_effort: str = ""  # for reasoning models; may be empty
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):

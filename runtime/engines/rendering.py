@@ -4,12 +4,10 @@ import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from actors.question.profile import PROFILES, profile_of
 from prompts.contracts import PROMPTS, Prompt
 from prompts.files import is_remembered, source_of
-from runtime.engines.engine import Rendered
+from prompts.rendered import Rendered
 
 if TYPE_CHECKING:
     from prompts.library import Library
@@ -23,15 +21,12 @@ class Renderer:
         self._remembered = functools.cache(lambda prompt: is_remembered(source_of(prompt, own_folders())))
 
     def render(self, variables: Prompt[object], profile: str) -> Rendered:
-        library = self._library(profile)
-        found = library.render(variables)
-        effort = library.reasoning_effort(variables.name)
-        return Rendered(**msgspec.structs.asdict(found), reasoning_effort=effort)
+        return self._library(profile).render(variables)
 
     def model(self, prompt: str, profile: str) -> str:
         """The model that the profile names for this prompt; empty for none."""
-        agents = {str(agent): override for agent, override in profile_of(profile or "general").agents.items()}
-        return (agents[prompt].model or "") if prompt in agents else ""
+        agents = profile_of(profile or "general").agents.items()
+        return next((override.model or "" for agent, override in agents if agent == prompt), "")
 
     def version(self, prompt: str, profile: str) -> str:
         """The version of the prompt under that profile."""

@@ -26,6 +26,7 @@ from bus.transport.watched import Watch
 from bus.wire.errors import BadReply
 from bus.wire.subjects import is_canary
 from prompts.contracts import PROMPTS
+from prompts.rendered import Rendered
 from runtime.engines.embedders import make_embedding_engine
 from runtime.engines.engine import (
     SHAPE,
@@ -35,7 +36,6 @@ from runtime.engines.engine import (
     Engine,
     Finished,
     Remote,
-    Rendered,
     Request,
     RequestRecord,
     Wiring,

@@ -16,7 +16,8 @@ from bus.delivery.execution import Services, execute
 from bus.journal.records import AskRecord, Stage
 from bus.powers.asking import AskRequest
 from prompts.contracts import PROMPTS
-from prompts.library import Library, RenderedPrompt
+from prompts.library import Library
+from prompts.rendered import Rendered
 from runtime.replay.recorded_powers import EventMemory, Replies, digests
 from runtime.replay.steps import Step
 from runtime.replay.trace import Trace
@@ -56,9 +57,9 @@ async def requests_of(trace: Trace, step: Step) -> list[AskRequest]:
     return heard.requests
 
 
-async def prompts_asked(trace: Trace, step: Step) -> dict[tuple[str, str], RenderedPrompt]:
+async def prompts_asked(trace: Trace, step: Step) -> dict[tuple[str, str], Rendered]:
     """The prompts of a step by name and digest of the variables; what today's code no longer asks is missing."""
-    found: dict[tuple[str, str], RenderedPrompt] = {}
+    found: dict[tuple[str, str], Rendered] = {}
     for request in await requests_of(trace, step):
         variables = msgspec.json.decode(request.variables, type=_VARIABLES[request.prompt])
         rendered = _library().render(variables)

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from prompts.contracts import (
     PROMPTS,
+    AnswerSimple,
     AnswerStructured,
     AnswerSynthesis,
     Evidence,
@@ -129,11 +130,11 @@ async def test_plain_dotprompt_reader_agrees(sample: Prompt[Any], library: Libra
 
 def test_override_changes_only_its_fields() -> None:
     changed = Library({"judge_relevance": AgentOverride(temperature=0.0, model="small", reasoning_effort="low")})
-    sample = next(one for one in SAMPLES if isinstance(one, JudgeRelevance))
-    rendered = changed.render(sample)
+    rendered, other = (
+        changed.render(next(one for one in SAMPLES if isinstance(one, kind))) for kind in (JudgeRelevance, AnswerSimple)
+    )
     assert (rendered.temperature, rendered.max_tokens, rendered.model) == (0.0, 1000, "small")
-    assert changed.reasoning_effort("judge_relevance") == "low"
-    assert changed.reasoning_effort("answer_simple") == ""
+    assert (rendered.reasoning_effort, other.reasoning_effort) == ("low", "")
     assert changed.version("judge_relevance") == Library().version("judge_relevance")
 
 

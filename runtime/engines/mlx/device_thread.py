@@ -17,8 +17,9 @@ from typing import Any
 import mlx.core as mx
 
 from bus.wire.errors import Failure, NoReply, Unavailable
+from prompts.rendered import Rendered
 from prompts.vocabulary import PRIORITIES, Priority
-from runtime.engines.engine import DeviceView, Ending, Rendered, RequestRecord, State
+from runtime.engines.engine import DeviceView, Ending, RequestRecord, State
 from runtime.engines.mlx.batch import Batch, Row, generate
 from runtime.engines.mlx.encode import Encoder
 from runtime.engines.mlx.grammar import Grammars

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from bus.wire.errors import BadReply, Busy, Failure, Unavailable
-from runtime.engines.engine import Delta, DeviceView, Finished, Rendered, Request, RequestRecord, Wiring
+from prompts.rendered import Rendered
+from runtime.engines.engine import Delta, DeviceView, Finished, Request, RequestRecord, Wiring
 from runtime.engines.mlx.settings import DEFAULT_MODEL, DeviceSettings
 from runtime.engines.mlx.tickets import Done, Ticket, Values, deliver
 from runtime.settings import IndexSettings, InferenceSettings

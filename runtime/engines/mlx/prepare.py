@@ -9,7 +9,8 @@ import numpy as np
 from bus.wire.errors import TooLong
 from prompts.contracts import Prompt
 from prompts.fields import shortened
-from runtime.engines.engine import Operation, Rendered, Request, RequestRecord
+from prompts.rendered import Rendered
+from runtime.engines.engine import Operation, Request, RequestRecord
 from runtime.engines.mlx.encode import Encoded, Encoder
 from runtime.engines.mlx.grammar import choices, schema_digest
 from runtime.engines.mlx.jobs import Generation, Text, Tools

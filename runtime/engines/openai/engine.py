@@ -9,8 +9,9 @@ from typing import Any
 import msgspec
 
 from bus.wire.errors import BadReply, ContentRefused, ContentStopped, NoReply, TooLong, Unavailable
+from prompts.rendered import Rendered
 from prompts.thinking import without_thinking
-from runtime.engines.engine import Delta, Finished, Rendered, Request, Wiring
+from runtime.engines.engine import Delta, Finished, Request, Wiring
 from runtime.engines.limits import fitted
 from runtime.engines.openai.wire import SILENT_S, Usage, Wire, problem
 from runtime.settings import InferenceSettings
@@ -58,7 +59,7 @@ class OpenAIEngine:
         names = self._wire.names
         if not names or {self.model, f"{self.model}:latest"} & set(names):
             return ""
-        return f"{self._wire.name} does not list {self.model!r}, but {self._wire.names_told()}"
+        return f"{self._wire.name} does not list {self.model!r}, but {self._wire.first_names()}"
 
     async def look_after(self) -> None:
         """Keep `away` true, for ever: a server that is heard of anyway is not asked."""

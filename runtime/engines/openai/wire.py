@@ -8,8 +8,8 @@ import math
 import random
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import msgspec
@@ -129,9 +129,8 @@ class Wire:
     async def problem(self) -> str:
         """Why the server cannot be used now, by one request that no model answers; empty when it can."""
         try:
-            with self._told():
-                async with asyncio.timeout(SIGN_S):
-                    response = await self._listed()
+            async with self._translated(asyncio.get_running_loop().time() + SIGN_S):
+                response = await self._listed()
         except NoReply:
             return f"{self.name} has not answered for {SIGN_S:g} s"
         except (BadReply, Unavailable) as failure:
@@ -156,14 +155,12 @@ class Wire:
         finished = False
         try:
             if "event-stream" not in stream.response.headers.get("content-type", ""):
-                with self._told():
-                    async with asyncio.timeout_at(deadline):
-                        raise self._not_an_api((await stream.response.aread()).decode(errors="replace"))
+                async with self._translated(deadline):
+                    raise self._not_an_api((await stream.response.aread()).decode(errors="replace"))
             while True:
                 # Never around the yield: what the consumer raises there is not ours to translate.
-                with self._told():
-                    async with asyncio.timeout_at(deadline):
-                        sent = await anext(stream, None)
+                async with self._translated(deadline):
+                    sent = await anext(stream, None)
                     chunk = msgspec.convert(sent, Chunk | None, from_attributes=True)
                 self.heard_at = asyncio.get_running_loop().time()
                 if chunk is None:
@@ -184,15 +181,15 @@ class Wire:
                 ask = functools.partial(self._client.chat.completions.create, stream=True, **sent)
                 stream: openai.AsyncStream[ChatCompletionChunk] = await self._insist(ask, deadline)  # type: ignore[arg-type]
             except Rejected as failure:
-                error = failure.__cause__
-                if not isinstance(error, openai.APIStatusError) or error.status_code not in UNACCEPTED:
-                    raise
-                if not (name := refused_in(error.response.text, sent, refused)):
+                error, name = failure.__cause__, ""
+                if isinstance(error, openai.APIStatusError) and error.status_code in UNACCEPTED:
+                    name = refused_in(error.response.text, sent, refused)
+                if not name:
                     raise
                 refused.append(name)
-                continue
-            self._refused[body["model"]] = refused
-            return stream
+            else:
+                self._refused[body["model"]] = refused
+                return stream
 
     async def _insist[R](self, ask: Callable[[], Awaitable[R]], deadline: float) -> R:
         """The result of `ask`, retried while that is useful and the deadline allows."""
@@ -200,9 +197,8 @@ class Wire:
         for attempt in range(self._attempts):
             pause_s = None
             try:
-                with self._told():
-                    async with asyncio.timeout_at(deadline):
-                        result = await ask()
+                async with self._translated(deadline):
+                    result = await ask()
                 self.heard_at = loop.time()
                 return result
             except Unavailable as failure:
@@ -226,11 +222,12 @@ class Wire:
         )
         raise kind(f"{self.name} {why}; {remedy}")
 
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Translate the client's exceptions into our failures."""
+    @asynccontextmanager
+    async def _translated(self, deadline: float) -> AsyncIterator[None]:
+        """Translate the client's exceptions, and the end of the time, into our failures."""
         try:
-            yield
+            async with asyncio.timeout_at(deadline):
+                yield
         except TimeoutError as error:
             raise NoReply(f"{self.name} did not answer before the deadline; allow more time") from error
         except Misbehaved as error:
@@ -244,12 +241,8 @@ class Wire:
         except openai.APIError as error:
             self._note(error.message)
             raise Unavailable(f"{self.name} failed during the answer; its log, and ours, say why") from error
-        except (
-            ValueError,
-            RecursionError,
-            AttributeError,
-            msgspec.ValidationError,
-        ) as error:  # the client checks no types
+        # The client checks no types.
+        except (ValueError, RecursionError, AttributeError, msgspec.ValidationError) as error:
             raise Unreadable(f"{self.name} sent an unreadable event; check the server") from error
 
     def _refusal(self, error: openai.APIStatusError) -> Failure:
@@ -268,7 +261,7 @@ class Wire:
     def _unaccepted(self, status: int, said: str) -> Failure:
         """The failure where the request is at fault: its model, its content or its form."""
         if status == 404 or (status in UNACCEPTED and _NO_MODEL.search(said)):
-            remedy = f"it lists {told}" if (told := self.names_told()) else "check base_url"
+            remedy = f"it lists {names}" if (names := self.first_names()) else "check base_url"
             return Rejected(f"{self.name} has no such model or path; {remedy}; set inference.model")
         if status == 413 or _CONTEXT.search(said):
             return TooLong(
@@ -278,7 +271,7 @@ class Wire:
             return ContentRefused(f"{self.name} refuses the content ({phrase(status)}); ask in other words")
         return Rejected(f"{self.name} refuses the request ({phrase(status)}); the log says why")
 
-    def names_told(self) -> str:
+    def first_names(self) -> str:
         """The first of the models that the server lists, as a message may repeat them; empty for none."""
         return ", ".join(filter(_NAME.fullmatch, self.names[:MOST_NAMES]))
 

@@ -5,8 +5,9 @@ import itertools
 from typing import Any
 
 from prompts import contracts as c
+from prompts.rendered import Rendered
 from prompts.vocabulary import Priority
-from runtime.engines.engine import Delta, Engine, Finished, Rendered, Request
+from runtime.engines.engine import Delta, Engine, Finished, Request
 
 CHUNKS = (c.Chunk(source_file="a.md", score=0.5, content="Refunds are paid within 14 days."),)
 EVIDENCE = (c.Evidence(n=1, source_id="a", title="A", text="Refunds are paid within 14 days."),)
