@@ -10,6 +10,7 @@ from bus.wire.messages import AnswerRequested, Flag, Span
 from index.languages.folding import visible
 from index.masking import MaskStream, mask, values_in
 from index.source_paths import published
+from index.text.citations import strip_markers
 
 
 class Cleaning:
@@ -26,6 +27,10 @@ class Cleaning:
 
     def clean(self, text: str) -> str:
         return self.masked(self.harmless(text))
+
+    def unmarked(self, text: str) -> str:
+        """The clean text without markers."""
+        return self.masked(strip_markers(self.harmless(text)))
 
     def masked(self, text: str) -> str:
         return mask(text, known=self._known) if self._masked else text

@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET
 
-from actors.answering.cleaning import harmless, texts_of
+from actors.answering.cleaning import Cleaning
 from actors.answering.drafting import Drafted, advice, budget, layout, probability_shown, prose, written
 from actors.answering.sentence_check import cited_in, flags_of
 from actors.choosing.confidence import confidence_of
@@ -22,8 +22,6 @@ from actors.question.profile import profile_of
 from actors.question.resolved import must_cite, wording
 from bus.powers.protocols import Ask, Emit
 from bus.wire.messages import AnswerDrafted, AnswerRequested, Sentence
-from index.masking import mask, values_in
-from index.text.citations import strip_markers
 from index.text.sentences import SentenceStream
 from prompts import contracts
 from prompts.vocabulary import Style
@@ -120,16 +118,8 @@ async def shaped(
     shape has no gaps. Markers are checked and removed. Numbers, booleans and field names are not checked.
     """
     value = msgspec.json.decode(await ask.shaped(variables, schema))
-    texts = texts_of(request.evidence)
-    urls = frozenset(span.url for span in request.evidence if span.url)
-    known = values_in(texts)
-    hidden = profile_of(request.question.profile).mask_personal_data
-
-    def clean(text: str) -> str:
-        plain = strip_markers(harmless(text, texts, urls))
-        return mask(plain, known=known) if hidden else plain
-
-    sentences = tuple(_checked(value, request, urls))
+    cleaning = Cleaning(request)
+    sentences = tuple(_checked(value, request, cleaning.urls))
     probability = probability_shown(request, sentences)
     return AnswerDrafted(
         question=request.question,
@@ -141,7 +131,7 @@ async def shaped(
         snapshot=request.snapshot,
         rounds=request.rounds,
         probability=probability,
-        shaped=msgspec.json.encode(_changed(value, clean)).decode(),
+        shaped=msgspec.json.encode(_changed(value, cleaning.unmarked)).decode(),
     )
 
 

@@ -59,51 +59,42 @@ def settle(message: Draft, decision: Decision, *, must_cite: bool, profile_reply
         reason = "citations_invalid"
     if reason is not None:
         return _refused(message, reason, decision, profile_reply)
-    return AnswerSettled(
-        settled=Settled(
-            outcome="answered",
-            question=message.question.asked,
-            answer=answer,
-            confidence=_at_most(decision.confidence, message, kept),
-            re_gate=decision.re_gate,
-            citations=citations,
-            references=references,
-            withheld=withheld(message, kept),
-            conflicts=conflicts_shown(message, numbers),
-            contradictions=message.contradictions,
-            snapshot=message.snapshot,
-            rounds=message.rounds,
-            language=message.question.language,
-            profile=message.question.profile,
-            probability=message.probability,
-            cut=cut,
-            unverified=unverified(message, kept, answer) or UNSET,
-        ),
-        shown=message.shown,
+    answered = msgspec.structs.replace(
+        _answered(message, kept, answer, decision),
+        confidence=_at_most(decision.confidence, message, kept),
+        citations=citations,
+        references=references,
+        withheld=withheld(message, kept),
+        conflicts=conflicts_shown(message, numbers),
+        cut=cut,
     )
+    return AnswerSettled(settled=answered, shown=message.shown)
 
 
 def settle_shaped(message: Draft, answer: str, decision: Decision, profile_reply: str) -> AnswerSettled:
     """The end of a run that was asked for JSON: all of it, or a refusal if one sentence in it must not be shown."""
     if not decision.keep or any(_is_barred(each, message) for each in message.sentences):
         return _refused(message, _grounding_reason(message.sentences), decision, profile_reply)
-    beside = tuple(cited_by(message.sentences, answer, message))
-    return AnswerSettled(
-        settled=Settled(
-            outcome="answered",
-            question=message.question.asked,
-            answer=answer,
-            confidence=decision.confidence,
-            re_gate=decision.re_gate,
-            references=references_of((), message.evidence, beside),
-            contradictions=message.contradictions,
-            snapshot=message.snapshot,
-            rounds=message.rounds,
-            language=message.question.language,
-            profile=message.question.profile,
-            probability=message.probability,
-            unverified=unverified(message, message.sentences, answer) or UNSET,
-        )
+    references = references_of((), message.evidence, tuple(cited_by(message.sentences, answer, message)))
+    answered = _answered(message, message.sentences, answer, decision)
+    return AnswerSettled(settled=msgspec.structs.replace(answered, references=references))
+
+
+def _answered(message: Draft, kept: Sequence[Sentence], answer: str, decision: Decision) -> Settled:
+    """What the end of every run with an answer has."""
+    return Settled(
+        outcome="answered",
+        question=message.question.asked,
+        answer=answer,
+        confidence=decision.confidence,
+        re_gate=decision.re_gate,
+        contradictions=message.contradictions,
+        snapshot=message.snapshot,
+        rounds=message.rounds,
+        language=message.question.language,
+        profile=message.question.profile,
+        probability=message.probability,
+        unverified=unverified(message, kept, answer) or UNSET,
     )
 
 
@@ -168,9 +159,11 @@ def conflicts_shown(message: Draft, numbers: tuple[int, ...]) -> tuple[Conflict,
 
 def _must_be_withdrawn(message: Draft) -> bool:
     """Whether the client has seen what it must not: any such sentence under `token`, else only the model's thinking."""
-    seen = [each for each in message.sentences if _is_barred(each, message)]
     by_token = message.question.release == "token"
-    return bool(message.shown) and any(by_token or any(f.kind == "thinking" for f in each.flags) for each in seen)
+    return bool(message.shown) and any(
+        _is_barred(each, message) and (by_token or any(flag.kind == "thinking" for flag in each.flags))
+        for each in message.sentences
+    )
 
 
 def _is_barred(sentence: Sentence, message: Draft) -> bool:

@@ -10,7 +10,6 @@ import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import msgspec
 import nats.errors
@@ -31,19 +30,6 @@ log = logging.getLogger("groundwire.bus")
 #: A device that is silent for this long counts as dead; a live one sends a sign of life every second.
 SILENCE_S = 3.5
 ALIVE_S = 1.0
-
-FailureKind = Literal[
-    "no_reply",
-    "too_long",
-    "rejected",
-    "refused",
-    "stopped",
-    "bad_reply",
-    "busy",
-    "over_quota",
-    "garbled",
-    "unavailable",
-]
 
 
 class AskRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,7 +76,7 @@ class Whole(AskFrame, frozen=True, kw_only=True, tag="w"):
 
 
 class Refused(AskFrame, frozen=True, kw_only=True, tag="x"):
-    kind: FailureKind
+    kind: str
     why: str
     calls: int = 1
 
@@ -99,7 +85,7 @@ _encoder = msgspec.json.Encoder()
 _frames = msgspec.json.Decoder(Piece | Alive | Whole | Refused)
 _requests = msgspec.json.Decoder(AskRequest)
 #: How failures are named on the wire: the first class that matches.
-_FAILURES: dict[FailureKind, type[Failure]] = {
+_FAILURES: dict[str, type[Failure]] = {
     "no_reply": errors.NoReply,
     "too_long": errors.TooLong,
     "rejected": errors.Rejected,
@@ -135,7 +121,7 @@ class AskClient:
                     elif frame.kind == "busy":
                         raise Silent(frame.why)
                     else:
-                        failure = _FAILURES[frame.kind](frame.why)
+                        failure = _FAILURES.get(frame.kind, errors.Unavailable)(frame.why)
                         failure.calls = frame.calls
                         raise failure
                 return
@@ -292,5 +278,5 @@ class AskServer:
             return  # the client will ask again
 
 
-def _kind(failure: Failure) -> FailureKind:
+def _kind(failure: Failure) -> str:
     return next((kind for kind, cls in _FAILURES.items() if isinstance(failure, cls)), "unavailable")

@@ -8,29 +8,31 @@ from index.text.sentences import shortened
 _NOTHING: dict[str, Any] = {"string": "", "array": []}
 
 
-def fitted(value: Any, schema: dict[str, Any], at: str = "$") -> tuple[Any, list[str]]:
+def fitted(value: Any, schema: dict[str, Any]) -> tuple[Any, list[str]]:
     """The value within its limits, and the paths of what was cut.
 
     Texts end with a sentence where they can and lists at their limit; unknown fields go, and a missing text is empty.
     """
+    cut: list[str] = []
+    return _fitted(value, schema, "$", cut), cut
+
+
+def _fitted(value: Any, schema: dict[str, Any], at: str, cut: list[str]) -> Any:
     kind = schema.get("type")
     if value is None and kind in _NOTHING:
-        return _NOTHING[kind], []
-    cut: list[str] = []
-    if isinstance(value, str) and len(value) > (most := schema.get("maxLength", len(value))):
-        return shortened(value, most, ""), [at]
+        return _NOTHING[kind]
+    if isinstance(value, str) and len(value) > schema.get("maxLength", len(value)):
+        cut.append(at)
+        return shortened(value, schema["maxLength"], "")
     if isinstance(value, list):
-        if len(value) > (most := schema.get("maxItems", len(value))):
-            value, cut = value[:most], [at]
-        pairs = [fitted(item, schema.get("items") or {}, f"{at}[{n}]") for n, item in enumerate(value)]
-        return [item for item, _ in pairs], [*cut, *(path for _, paths in pairs for path in paths)]
+        if len(value) > schema.get("maxItems", len(value)):
+            cut.append(at)
+            value = value[: schema["maxItems"]]
+        return [_fitted(item, schema.get("items") or {}, f"{at}[{n}]", cut) for n, item in enumerate(value)]
     if isinstance(value, dict) and isinstance(known := schema.get("properties"), dict):
-        whole = {
-            name: None for name in schema.get("required", ()) if known.get(name, {}).get("type") == "string"
-        } | value
-        kept = {n: v for n, v in whole.items() if n in known or schema.get("additionalProperties", True) is not False}
-        fields = {name: fitted(item, known.get(name, {}), f"{at}.{name}") for name, item in kept.items()}
-        return {name: item for name, (item, _) in fields.items()}, [
-            path for _, paths in fields.values() for path in paths
-        ]
-    return value, cut
+        texts = (name for name in schema.get("required", ()) if known.get(name, {}).get("type") == "string")
+        whole = dict.fromkeys(texts) | value
+        if schema.get("additionalProperties", True) is False:
+            whole = {name: item for name, item in whole.items() if name in known}
+        return {name: _fitted(item, known.get(name, {}), f"{at}.{name}", cut) for name, item in whole.items()}
+    return value
