@@ -98,6 +98,11 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     stages: tuple[StageTiming, ...] = ()
 
 
+def ending(outcome: Outcome | None, reason: Reason | None) -> str:
+    """The end of a run for a person, as `refused (no_results)`; `running` before its end."""
+    return f"{outcome or 'running'}{f' ({reason})' if reason else ''}"
+
+
 _AS_SETTLED = (
     *("reason", "detail", "answer", "confidence", "probability", "re_gate", "citations", "references", "passages"),
     *("withheld", "conflicts", "contradictions"),

@@ -9,6 +9,7 @@ from rich.text import Text
 from actors.pipeline import pipeline
 from bus.journal.records import Stage
 from bus.journal.verdicts import verdict_in
+from bus.runs.run_record import ending
 from runtime.commands.consoles import plain_console
 from runtime.forking.live_powers import engine_of
 from runtime.replay.explained import Explained, Hit, Told
@@ -81,7 +82,7 @@ def _titled(title: str, lines: list[tuple[int, str]]) -> Iterator[tuple[int, str
 
 def _facts(run: Explained) -> Iterator[str]:
     record = run.record
-    yield f"{record.outcome or 'running'}{f' ({record.reason})' if record.reason else ''}"
+    yield ending(record.outcome, record.reason)
     if record.detail:
         yield one_line(record.detail)
     if record.confidence:
@@ -138,13 +139,13 @@ def _stages(trace: Trace) -> Iterator[tuple[int, str]]:
     whole = max((record.time - asked for step in every for record in step.outputs), default=0.0) or 1.0
     width = max((len(_name(step)) for step in every), default=0)
     for step in every:
-        took = step.stage.took_s if step.stage else 0.0
-        began = max(0.0, step.outputs[0].time - asked - took) if step.outputs else 0.0
+        run = step.run
+        took, began = (run.stage.took_s, run.began_s(asked)) if run else (0.0, 0.0)
         first = min(int(SCALE * began / whole), SCALE - 1)
-        bar = "█" * max(1, min(round(SCALE * took / whole), SCALE - first)) if step.stage else ""
-        end = f"{took * 1000:8.1f} ms" if step.stage else "    cut off" if step.actor.gives else "          –"
+        bar = "█" * max(1, min(round(SCALE * took / whole), SCALE - first)) if run else ""
+        end = f"{took * 1000:8.1f} ms" if run else "    cut off" if step.actor.gives else "          –"
         yield 2, f"{_name(step):<{width}} {end}  {' ' * first}{bar}".rstrip()
-        yield from ((6, line) for line in _calls(step.stage)) if step.stage else ()
+        yield from ((6, line) for line in _calls(run.stage)) if run else ()
 
 
 def _name(step: Step) -> str:

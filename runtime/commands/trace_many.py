@@ -10,6 +10,7 @@ from typing import Any, get_args
 import click
 
 from bus.journal.verdicts import JUDGEMENTS
+from bus.runs.run_record import ending
 from index.masking import masked
 from prompts.vocabulary import Confidence, Outcome
 from runtime.commands.consoles import plain_console
@@ -104,13 +105,12 @@ async def _rows(files: tuple[Path, ...], settings: Settings, wanted: Wanted, cou
 
 def _told(row: RunRow) -> list[tuple[int, str]]:
     asked = datetime.fromtimestamp(row.asked_at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
-    end = f"{row.outcome or 'running'}{f' ({row.reason})' if row.reason else ''}"
     took = "" if row.took_s is None else f"{row.took_s * 1000:.0f} ms"
     sure = f"{row.confidence} confidence" if row.confidence else ""
-    more = [", ".join(row.flags), f"fork of {row.parent}" if row.parent else "", "pinned" if row.pinned else ""]
     verdict = f"{row.verdict}{f': {one_line(row.note)}' if row.note else ''}"
-    facts = ", ".join(filter(None, (end, sure, took, row.profile, f"key {row.key}" if row.key else "", *more, verdict)))
-    return [(0, f"{row.run_id}  {asked}"), (2, one_line(row.question)), (2, facts)]
+    more = [f"key {row.key}" if row.key else "", ", ".join(row.flags), f"fork of {row.parent}" if row.parent else ""]
+    facts = ending(row.outcome, row.reason), sure, took, row.profile, *more, "pinned" if row.pinned else "", verdict
+    return [(0, f"{row.run_id}  {asked}"), (2, one_line(row.question)), (2, ", ".join(filter(None, facts)))]
 
 
 @click.command("odd")

@@ -14,6 +14,7 @@ import msgspec
 
 from actors.pipeline import pipeline
 from actors.question.profile import PROFILES
+from bus.runs.run_record import ending
 from bus.wire.errors import Invalid
 from bus.wire.messages import QuestionAsked
 from prompts.contracts import PROMPTS
@@ -174,7 +175,7 @@ def _print(outcome: Outcome, *, whole: bool) -> None:
         say(f"{before.run_id}  not told: {one_line(outcome.problem)}")
         return
     after = outcome.after.record
-    ends = [f"{each.outcome}{f' ({each.reason})' if each.reason else ''}" for each in (before, after)]
+    ends = [ending(each.outcome, each.reason) for each in (before, after)]
     say(f"{before.run_id}  {' -> '.join(dict.fromkeys(ends))}, {_kind(outcome)}")
     for line in _elsewhere(outcome):
         say(f"  not from the record: {one_line(line)}")

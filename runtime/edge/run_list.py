@@ -57,24 +57,19 @@ EVENTS = parameter(
 )
 
 
-#: What a list is narrowed to by a word, and by a number with its factor.
-WORDS = ("outcome", "reason", "flag", "source", "profile", "key", "language", "confidence", "verdict", "text")
+#: What a list is narrowed to by a word, and by a number: the field with its factor.
+WORDS = tuple(field.name for field in msgspec.structs.fields(Wanted) if field.type is str)
 NUMBERS = {
-    "since": ("since", 1.0),
-    "until": ("until", 1.0),
-    "slower_ms": ("slower", 0.001),
-    "faster_ms": ("faster", 0.001),
+    "since": ("since", 1.0, "asked at this time or later, in epoch seconds"),
+    "until": ("until", 1.0, "asked at this time or earlier"),
+    "slower_ms": ("slower", 0.001, "that took at least so many milliseconds"),
+    "faster_ms": ("faster", 0.001, "that took at most so many milliseconds"),
 }
 FILTERS = (
     *(parameter(word, "query", f"Only runs with this `{word}`.", type="string") for word in WORDS),
     *(
-        parameter(name, "query", f"Only runs {told}.", type="integer", minimum=0, maximum=LARGEST)
-        for name, told in (
-            ("since", "asked at this time or later, in epoch seconds"),
-            ("until", "asked at this time or earlier"),
-            ("slower_ms", "that took at least so many milliseconds"),
-            ("faster_ms", "that took at most so many milliseconds"),
-        )
+        parameter(name, "query", f"Only runs {which}.", type="integer", minimum=0, maximum=LARGEST)
+        for name, (_, _, which) in NUMBERS.items()
     ),
 )
 
@@ -117,7 +112,7 @@ async def run_list(request: web.Request) -> web.Response:
 def _wanted(request: web.Request) -> Wanted:
     """Raises Problem 400."""
     words: dict[str, Any] = {name: request.query[name] for name in WORDS if name in request.query}
-    numbers: dict[str, Any] = {field: number(request, name, 0) * by for name, (field, by) in NUMBERS.items()}
+    numbers: dict[str, Any] = {field: number(request, name, 0) * by for name, (field, by, _) in NUMBERS.items()}
     return Wanted(**words, **numbers)
 
 

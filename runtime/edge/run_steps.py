@@ -7,7 +7,7 @@ import msgspec
 
 from actors.pipeline import pipeline
 from bus.delivery.graph import Graph
-from bus.journal.records import AskRecord, Record
+from bus.journal.records import AskRecord, Record, Stage
 from bus.wire.messages import BY_TYPE
 from index.masking import masked
 from prompts.rendered import Rendered
@@ -51,22 +51,22 @@ def stages_of(trace: Trace) -> RunTrace:
 
 
 def _stage(number: int, step: Step, asked_at: float) -> TracedStage:
-    stage = step.stage
-    asks = stage.asks if stage else ()
+    run = step.run
+    stage = run.stage if run else Stage(actor=step.actor.name)
     return TracedStage(
         step=number,
         stage=step.name,
         lane=step.lane,
         takes=step.source.key.type,
         gives=tuple(dict.fromkeys(record.key.type for record in step.outputs)),
-        began_s=round(max(0.0, step.outputs[0].time - asked_at - stage.took_s), 6) if stage else None,
-        took_s=stage.took_s if stage else None,
-        attempt=stage.attempt if stage else 1,
-        fallback=stage.fallback if stage else "",
-        asks=tuple(ask.prompt for ask in asks),
-        searches=len(stage.searches) if stage else 0,
-        tokens_in=sum(ask.tokens_in for ask in asks),
-        tokens_out=sum(ask.tokens_out for ask in asks),
+        began_s=round(run.began_s(asked_at), 6) if run else None,
+        took_s=stage.took_s if run else None,
+        attempt=stage.attempt,
+        fallback=stage.fallback,
+        asks=tuple(ask.prompt for ask in stage.asks),
+        searches=len(stage.searches),
+        tokens_in=run.tokens_in if run else 0,
+        tokens_out=run.tokens_out if run else 0,
     )
 
 
@@ -79,8 +79,8 @@ def step_of(trace: Trace, number: int) -> TracedStep | None:
     seen = masked_trace(trace)
     is_masked = seen is not trace
     step = next(step for at, step in _steps(seen) if at == number)
-    stage = step.stage
-    asks = tuple(_ask(ask, prompts.get((ask.prompt, ask.variables))) for ask in stage.asks) if stage else ()
+    stage = step.stage or Stage(actor=step.actor.name)
+    asks = tuple(_ask(ask, prompts.get((ask.prompt, ask.variables))) for ask in stage.asks)
     return TracedStep(
         step=number,
         stage=step.name,
@@ -88,10 +88,8 @@ def step_of(trace: Trace, number: int) -> TracedStep | None:
         took=tuple(map(_message, step.given)),
         gave=tuple(map(_message, step.outputs)),
         asks=masked(asks) if is_masked else asks,
-        searches=tuple(TracedSearch(query=s.query, took_s=s.took_s, hits=s.hits) for s in stage.searches)
-        if stage
-        else (),
-        fallback=stage.fallback if stage else "",
+        searches=tuple(TracedSearch(query=s.query, took_s=s.took_s, hits=s.hits) for s in stage.searches),
+        fallback=stage.fallback,
     )
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from bus.delivery.graph import Graph
 from bus.powers.searching import reply_of
-from bus.runs.run_record import RunRecord
+from bus.runs.run_record import RunRecord, ending
 from bus.wire.messages import Passage
 from runtime.forking.fork import NothingToFork, fork
 from runtime.forking.live_powers import Live, NotRecorded, has_changed, hits_of, replies_of
@@ -82,16 +82,12 @@ async def _try(trace: Trace, graph: Graph, part: str, stage: str, live: Live, fo
 
 def _changes(one: RunRecord, other: RunRecord) -> Iterator[str]:
     if (one.outcome, one.reason) != (other.outcome, other.reason):
-        yield f"{OUTCOME} {_end(one)} -> {_end(other)}"
+        yield f"{OUTCOME} {ending(one.outcome, one.reason)} -> {ending(other.outcome, other.reason)}"
     cited = [", ".join(dict.fromkeys(c.source_id for c in record.citations)) or "nothing" for record in (one, other)]
     if cited[0] != cited[1]:
         yield f"cites {cited[0]} -> {cited[1]}"
     if one.answer != other.answer:
         yield "other words"
-
-
-def _end(record: RunRecord) -> str:
-    return f"{record.outcome}{f' ({record.reason})' if record.reason else ''}"
 
 
 def _named(part: str, trace: Trace, forked: Trace) -> str:

@@ -1,12 +1,12 @@
 """Runs as a Parquet file for data frames: a row for each run, and beside it a file with a row for each sentence."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
-from runtime.replay.explained import explained
-from runtime.replay.run_rows import row_of
+from runtime.replay.explained import Explained, explained
+from runtime.replay.run_rows import RunRow, row_of
 from runtime.replay.trace import Trace
 
 type Row = Mapping[str, object]
@@ -17,31 +17,30 @@ def write_frame(traces: Sequence[Trace], path: Path) -> dict[Path, int]:
     import pyarrow
     from pyarrow import parquet
 
-    rows = {path: _runs(traces), path.with_name(f"{path.stem}.sentences{path.suffix}"): _sentences(traces)}
-    for each, found in rows.items():
-        parquet.write_table(pyarrow.Table.from_pylist(found), each)
-    return {each: len(found) for each, found in rows.items()}
+    runs = [(row, explained(trace)) for trace in traces if (row := row_of(trace.records)) is not None]
+    found = [_run(row, run) for row, run in runs]
+    names = dict.fromkeys(name for each in found for name in each)
+    rows: dict[Path, list[Row]] = {
+        path: [{name: each.get(name) for name in names} for each in found],
+        path.with_name(f"{path.stem}.sentences{path.suffix}"): [each for _, run in runs for each in _sentences(run)],
+    }
+    for place, every in rows.items():
+        parquet.write_table(pyarrow.Table.from_pylist(every), place)
+    return {place: len(every) for place, every in rows.items()}
 
 
-def _runs(traces: Sequence[Trace]) -> list[Row]:
-    found: list[Row] = []
-    for trace in traces:
-        row = row_of(trace.records)
-        if row is not None:
-            record = explained(trace).record
-            stages: dict[str, float] = {}
-            for each in record.stages:
-                stages[f"{each.stage}_s"] = stages.get(f"{each.stage}_s", 0.0) + each.took_s
-            plain = {"answer": record.answer, "model": record.model, "withheld_share": record.withheld_share}
-            found.append({**msgspec.to_builtins(row), **plain, **stages})
-    names = dict.fromkeys(name for row in found for name in row)
-    return [{name: row.get(name) for name in names} for row in found]
+def _run(row: RunRow, run: Explained) -> Row:
+    record, stages = run.record, dict[str, float]()
+    for each in record.stages:
+        stages[f"{each.stage}_s"] = stages.get(f"{each.stage}_s", 0.0) + each.took_s
+    plain = {"answer": record.answer, "model": record.model, "withheld_share": record.withheld_share}
+    return {**msgspec.to_builtins(row), **plain, **stages}
 
 
-def _sentences(traces: Sequence[Trace]) -> list[Row]:
-    return [
-        {
-            "run_id": trace.run_id,
+def _sentences(run: Explained) -> Iterator[Row]:
+    for n, told in enumerate(run.sentences, 1):
+        yield {
+            "run_id": run.record.run_id,
             "n": n,
             "text": told.text,
             "standing": told.standing,
@@ -50,7 +49,3 @@ def _sentences(traces: Sequence[Trace]) -> list[Row]:
             "sources": [cited.source_id for cited in told.cited],
             "cited": [cited.text for cited in told.cited],
         }
-        for trace in traces
-        if row_of(trace.records) is not None
-        for n, told in enumerate(explained(trace).sentences, 1)
-    ]

@@ -4,6 +4,7 @@ Question, replies, hits, messages and events get the same stand-ins, and the dig
 replays is tried: where today's code would do something else, other stand-ins are chosen.
 """
 
+import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -30,6 +31,7 @@ from runtime.replay.trace import masks as profile_masks
 #: How many sets of stand-ins are tried.
 TRIES: Final = 24
 _OF_KEYS: Final = (ACCESS, VERDICT)
+_FIELD: Final = re.compile(r"[a-z_]+")
 _TOKEN: Final = b'{"type":"token","content":'
 
 
@@ -187,9 +189,14 @@ def _value(value: Any, masks: Masks, name: str = "") -> Any:
             return value
         return _path(value, masks) if value.startswith(PAGES) and PATH.fullmatch(value) else masks.apply(value)
     if isinstance(value, dict):
-        term: Callable[[str], str] = masks.term if name == "rarity" else masks.apply
+        term: Callable[[str], str] = masks.term if name == "rarity" else lambda key: _key(key, masks)
         return {term(key): _value(inner, masks, key) for key, inner in value.items()}
     return [_value(inner, masks, name) for inner in value] if isinstance(value, list) else value
+
+
+def _key(key: str, masks: Masks) -> str:
+    """The names of fields stay, also where one is a word to mask."""
+    return key if _FIELD.fullmatch(key) else masks.apply(key)
 
 
 def _path(path: str, masks: Masks) -> str:

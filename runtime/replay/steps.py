@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from bus.delivery.actor import Actor
 from bus.delivery.graph import Graph, joined
 from bus.journal.records import CAUSE, Record, Stage, as_now
+from bus.runs.story import StageRun
 from bus.transport.envelope import count_in
 from bus.wire.errors import Poison
 from bus.wire.messages import BY_TYPE, stage_name
@@ -29,6 +30,12 @@ class Step:
     def stage(self) -> Stage | None:
         """The stage's record, which is stored with its first output."""
         return next((stage for record in self.outputs if (stage := record.stage) is not None), None)
+
+    @property
+    def run(self) -> StageRun | None:
+        """The call as a run's story has it."""
+        stage = self.stage
+        return StageRun(self.outputs[0], stage) if stage is not None else None
 
     @property
     def name(self) -> str:

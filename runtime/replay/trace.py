@@ -19,7 +19,7 @@ from bus.runs.run_record import RunRecord, record_of
 from bus.runs.story import RunStory, story_of
 from bus.transport.envelope import count_in
 from bus.wire.errors import Poison
-from bus.wire.messages import Question, QuestionAsked, RunFinished, message_type, question_about
+from bus.wire.messages import QuestionAsked, RunFinished, message_type
 from bus.wire.subjects import BadId, check_id, event_subject, is_fenced, parse, progress_subject
 from index.masking import masked
 
@@ -92,7 +92,7 @@ class Trace:
         """The settings that its question was resolved under."""
         from actors.question.resolved import Defaults  # with it comes numpy, which an edge does not need to start
 
-        question = next((q for record in self.records if (q := _question_in(record)) is not None), None)
+        question = next(iter(self.story.questions), None)
         if question is None:
             return Defaults()
         return Defaults(
@@ -106,15 +106,6 @@ class Trace:
         if not fenced or fenced[0].headers.get(FIRST, "1") != "1":
             return []
         return [line for frame in fenced for line in frame.data.split(b"\n")]
-
-
-def _question_in(record: Record) -> Question | None:
-    """The question as the stages saw it; None in a record without one, or that cannot be read."""
-    try:
-        question = question_about(record.message)
-    except Poison:
-        return None
-    return question if isinstance(question, Question) else None
 
 
 _NOTHING = msgspec.Raw()
@@ -306,17 +297,8 @@ def masked_trace(trace: Trace) -> Trace:
 
 
 def masks(trace: Trace) -> bool:
-    """Whether the run's profile masks personal data."""
-    return all(_is_masked(record) for record in trace.records)
-
-
-def _is_masked(record: Record) -> bool:
-    """Whether the profile masks; False only in a record whose question says that it does not."""
-    try:
-        question = question_about(record.message)
-    except Poison:
-        return True
-    return question.masked if isinstance(question, Question) else True
+    """Whether the run's profile masks personal data; also where no stage has read the question."""
+    return all(question.masked for question in trace.story.questions)
 
 
 def _masked_lines(data: bytes) -> bytes:

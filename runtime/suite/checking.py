@@ -4,7 +4,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from bus.runs.run_record import RunRecord
+from bus.runs.run_record import RunRecord, ending
 from index.text.citations import strip_markers
 from runtime.suite.cases import Case, Words, sources_of
 
@@ -22,8 +22,7 @@ def misses(case: Case, record: RunRecord, *, same_replies: bool = True) -> tuple
     """What does not hold. `same_replies`: the model said what it said then, so the gate must catch what it caught."""
     found: list[Miss] = []
     if case.outcome is not None and record.outcome != case.outcome:
-        why = f" ({record.reason})" if record.reason else ""
-        found.append(Miss("outcome", case.outcome, f"{record.outcome or 'running'}{why}"))
+        found.append(Miss("outcome", case.outcome, ending(record.outcome, record.reason)))
     elif case.reason is not None and record.reason != case.reason:
         found.append(Miss("reason", case.reason, record.reason or "none"))
     answer = _plain(strip_markers(record.answer))
