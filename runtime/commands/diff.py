@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from actors.pipeline import pipeline
+from bus.runs.run_record import ending
 from runtime.commands.consoles import plain_console
 from runtime.commands.options import ASKED_OVER
 from runtime.commands.run_sources import trace_of, with_settings
@@ -55,12 +56,14 @@ def show(between: Contrast, console: Console) -> None:
         console.print(f"  B  {place}{parting.difference.now}")
     for name, a, b in between.fields:
         console.print(f"  {name}: {a or 'none'} -> {b or 'none'}")
-    if any(change != "same" for change, _ in between.answer):
+    ends = [ending(record.outcome, record.reason) for record in (one, other)]
+    if ends[0] != ends[1]:  # the words of an answer beside those of a refusal tell nothing
+        console.print(f"\n{' -> '.join(ends)}", style="bold")
+    elif any(change != "same" for change, _ in between.answer):
         console.print("\nanswer", style="bold")
-        if one.outcome == other.outcome:
-            console.print(_words(between.answer))
-        else:  # the words of an answer beside those of a message that there is none tell nothing
-            console.print(f"A {one.outcome}: {one.answer}\nB {other.outcome}: {other.answer}")
+        console.print(_words(between.answer))
+    elif parting is not None:
+        console.print("\nthe answer is the same", style="bold")
     for title, rows in (
         ("citations", between.citations),
         ("closest passages", between.passages),

@@ -172,11 +172,10 @@ def run_command(
         for path, results in found.items():
             _accept(path, suites[path], results)
     holding = sum(result.holds for result in every)
-    failed = len(every) - holding - accepted
     if not as_json:
-        changed = f", {accepted} rewritten" if accepted else ""
-        say(f"{len(every)} cases: {holding} hold, {failed} do not{changed}")
-    ctx.exit(1 if failed else 0)
+        changed = f", rewritten: {accepted}" if accepted else ""
+        say(f"cases that hold: {holding} of {len(every)}{changed}")
+    ctx.exit(0 if holding + accepted == len(every) else 1)
 
 
 @suite_group.command("export")
@@ -188,7 +187,7 @@ def export_command(file: Path, out: Path) -> None:
     items = list(items_of(read_suite(file), file.stem))
     with writing(out):
         out.write_bytes(dumped(items))
-    say(f"{out}: {len(items)} items")
+    say(f"{out}: items: {len(items)}")
 
 
 @suite_group.command("import")
@@ -203,7 +202,7 @@ def import_command(file: Path, out: Path) -> None:
     suite, traces = cases_in(file, _begun(out))
     with writing(out):
         write_suite(out, suite, traces)
-    say(f"{out}: {len(traces)} cases added, {len(suite.case)} in all")
+    say(f"{out}: new cases: {len(traces)} of {len(suite.case)}")
 
 
 async def _checked(

@@ -133,8 +133,8 @@ def prune_command(older_than: float | None, keep_bytes: int | None, dry_run: boo
         for count, what in ((pruned.seen.pinned, "pinned"), (pruned.seen.running, "under way"))
         if count
     )
-    what = "would be removed" if dry_run else "removed"
-    say(f"{len(pruned.runs)} runs {what} ({pruned.size_bytes / 1e6:.1f} MB){f'; passed over: {stay}' if stay else ''}")
+    what = "to be removed" if dry_run else "removed"
+    say(f"runs {what}: {len(pruned.runs)} ({pruned.size_bytes / 1e6:.1f} MB){f'; passed over: {stay}' if stay else ''}")
 
 
 def _rule(settings: Settings, older_than: float | None, keep_bytes: int | None) -> Rule:

@@ -5,14 +5,12 @@ import time
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import click
 
-from bus.journal.verdicts import JUDGEMENTS
 from bus.runs.run_record import ending
 from index.masking import masked
-from prompts.vocabulary import Confidence, Outcome
 from runtime.commands.consoles import plain_console
 from runtime.commands.options import ASKED_OVER
 from runtime.commands.run_sources import journal_of, refuse, traces_of, with_settings, writing
@@ -20,7 +18,7 @@ from runtime.commands.run_text import put
 from runtime.commands.trace_keep import Age
 from runtime.replay.journal_traces import latest_runs
 from runtime.replay.run_frame import write_frame
-from runtime.replay.run_rows import RunRow, Wanted, wanted_row
+from runtime.replay.run_rows import SORTS, WORDS, RunRow, Wanted, ranked, wanted_row
 from runtime.replay.run_statistics import StageStats, odd_runs, stage_stats
 from runtime.replay.trace import masked_trace
 from runtime.settings import Settings
@@ -29,20 +27,19 @@ from runtime.terminal import one_line, say, say_json
 RAW = click.option("--raw", is_flag=True, help="Show personal data as it is in the journal.")
 FILES = click.argument("files", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE]...")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
-SORTS = ("asked_at", "took_s", "probability")
 #: As many runs as a journal can have.
 ALL = 1_000_000
 
+_HELP = {
+    "reason": "As `trace show` names it.",
+    "flag": "A kind of flag on a withheld sentence.",
+    "verdict": "Of `trace mark`.",
+}
 _FILTERS = (
-    click.option("--outcome", type=click.Choice(get_args(Outcome))),
-    click.option("--reason", default="", help="As `trace show` names it: no_evidence, low_relevance…"),
-    click.option("--flag", default="", help="A kind of flag on a withheld sentence: fabricated_number…"),
+    *(click.option(f"--{name}", type=click.Choice(words), help=_HELP.get(name)) for name, words in WORDS.items()),
     click.option("--source", default="", help="Id of a cited document, or the end of one."),
     click.option("--profile", default=""),
     click.option("--key", default="", help="Name of the key that asked."),
-    click.option("--language", default=""),
-    click.option("--confidence", type=click.Choice(get_args(Confidence))),
-    click.option("--verdict", type=click.Choice([*JUDGEMENTS, "any"]), help="Of `trace mark`."),
     click.option("--text", default="", help="In the question or the answer."),
     click.option("--since", type=Age(), help="Asked at most so long ago: 90m, 12h, 2d, 1w."),
     click.option("--until", type=Age(), help="Asked at least so long ago."),
@@ -85,7 +82,7 @@ def list_command(
     """List runs, the latest first; only those that fit every option."""
     wanted = _wanted(**filters)
     rows = asyncio.run(_rows(files, settings, wanted, count if sort == SORTS[0] else ALL))
-    rows = sorted(rows, key=lambda row: -(getattr(row, sort) or 0.0))[:count]
+    rows = ranked(rows, sort)[:count]
     rows = rows if raw else masked(rows)
     for row in rows:
         if as_json:

@@ -100,8 +100,10 @@ def _claims(body: CheckAsked) -> "tuple[Claim, ...]":
     from index.readers import Unreadable
     from runtime.checked.file import checked_file
 
-    if bool(body.text.strip()) == bool(body.sentences):
-        raise Invalid("invalid", "text: give either `text` or `sentences`, and not both", "text")
+    text = body.text.strip()
+    if bool(text) == bool(body.sentences):
+        wrong = "`sentences` is given too; leave one out" if text else "it is empty; give a text, or `sentences`"
+        raise Invalid("invalid", f"text: {wrong}", "text")
     if body.sentences:
         return tuple(map(claim_of, body.sentences))
     try:

@@ -29,7 +29,7 @@ from runtime.edge.query import LARGEST, check_known, declared_word, number
 from runtime.edge.responses import json_response
 from runtime.edge.routes import Reply, Route, parameter
 from runtime.edge.state import EDGE
-from runtime.replay.run_rows import RunRow, Wanted, row_of, wanted_row
+from runtime.replay.run_rows import SORTS, WORDS, RunRow, Wanted, ranked, row_of, wanted_row
 
 #: Sequences of the journal that are read at once, and questions in one reply of the server.
 STRETCH, BATCH = 4000, 200
@@ -57,8 +57,25 @@ EVENTS = parameter(
 )
 
 
-#: What a list is narrowed to by a word, and by a number: the field with its factor.
-WORDS = tuple(field.name for field in msgspec.structs.fields(Wanted) if field.type is str)
+SORT = parameter(
+    "sort",
+    "query",
+    f"The highest first. But for `{SORTS[0]}`, of the {MOST_LOOKED} questions that one request reads.",
+    type="string",
+    enum=list(SORTS),
+)
+#: What a list is narrowed to by a text, and by a number: the field with its factor.
+TEXTS = {
+    field.name: parameter(
+        field.name,
+        "query",
+        f"Only runs with this `{field.name}`.",
+        type="string",
+        **({"enum": list(WORDS[field.name])} if field.name in WORDS else {}),
+    )
+    for field in msgspec.structs.fields(Wanted)
+    if field.type is str
+}
 NUMBERS = {
     "since": ("since", 1.0, "asked at this time or later, in epoch seconds"),
     "until": ("until", 1.0, "asked at this time or earlier"),
@@ -66,7 +83,7 @@ NUMBERS = {
     "faster_ms": ("faster", 0.001, "that took at most so many milliseconds"),
 }
 FILTERS = (
-    *(parameter(word, "query", f"Only runs with this `{word}`.", type="string") for word in WORDS),
+    *TEXTS.values(),
     *(
         parameter(name, "query", f"Only runs {which}.", type="integer", minimum=0, maximum=LARGEST)
         for name, (_, _, which) in NUMBERS.items()
@@ -87,21 +104,23 @@ class RunList(msgspec.Struct, frozen=True, kw_only=True):
     {200: Reply("A page of the caller's own runs.", RunList)},
     "read",
     problems=(503,),
-    parameters=(LIMIT, BEFORE, CONVERSATION, EVENTS, *FILTERS),
+    parameters=(LIMIT, BEFORE, CONVERSATION, EVENTS, SORT, *FILTERS),
 )
 async def run_list(request: web.Request) -> web.Response:
     """List your runs, newest first."""
     edge, caller = request.app[EDGE], request[CALLER]
-    check_known(request, "limit", "before", "conversation", "events", *WORDS, *NUMBERS)
+    check_known(request, "limit", "before", "conversation", "events", "sort", *TEXTS, *NUMBERS)
     limit, before = number(request, "limit", 30, least=1, most=MOST), number(request, "before", 0, least=1, most=2**62)
     conversation = check_id(named[0]) if (named := request.query.getall("conversation", [])) else ""
     if len(named) > 1:
         raise Problem(400, "bad_id", "name one conversation")
     try:
         async with asyncio.timeout(edge.timeouts.search_s):
-            events = declared_word(request, EVENTS) or ""
+            events, sort = declared_word(request, EVENTS) or "", declared_word(request, SORT) or SORTS[0]
             wanted = _wanted(request)
-            runs = await runs_before(edge.runs.journal, before, limit, caller.may_see, conversation, events, wanted)
+            runs = await runs_before(
+                edge.runs.journal, before, limit, caller.may_see, conversation, events, wanted, sort
+            )
             masking = {run.profile for run in runs.runs if await edge.profiles.masks(run.profile)}
     except TimeoutError:
         raise Unavailable("the journal does not answer in time; try again later") from None
@@ -111,9 +130,13 @@ async def run_list(request: web.Request) -> web.Response:
 
 def _wanted(request: web.Request) -> Wanted:
     """Raises Problem 400."""
-    words: dict[str, Any] = {name: request.query[name] for name in WORDS if name in request.query}
+    texts: dict[str, Any] = {
+        name: declared_word(request, each) if name in WORDS else request.query[name]
+        for name, each in TEXTS.items()
+        if name in request.query
+    }
     numbers: dict[str, Any] = {field: number(request, name, 0) * by for name, (field, by, _) in NUMBERS.items()}
-    return Wanted(**words, **numbers)
+    return Wanted(**texts, **numbers)
 
 
 async def runs_before(
@@ -124,8 +147,12 @@ async def runs_before(
     conversation: str = "",
     events: str = "",
     wanted: Wanted | None = None,
+    sort: str = SORTS[0],
 ) -> RunList:
-    """At most `limit` runs before this sequence of the journal (0: the end) that `visible` accepts. Raises Unavailable."""
+    """At most `limit` runs before this sequence of the journal (0: the end) that `visible` accepts. Raises Unavailable.
+
+    Sorted by anything but the time, those are the first of all that one request reads.
+    """
     wanted = wanted or Wanted()
     usage = await journal.usage()
     end = min(before - 1, usage.last) if before else usage.last
@@ -137,7 +164,8 @@ async def runs_before(
         first = max(first, began[0].sequence)
     runs: list[list[Record]] = []
     looked = 0
-    while end >= max(first, 1) and len(runs) <= limit and looked < MOST_LOOKED:
+    enough = limit if sort == SORTS[0] else MOST_LOOKED
+    while end >= max(first, 1) and len(runs) <= enough and looked < MOST_LOOKED:
         start = max(first, end - STRETCH + 1, 1)
         questions = await _questions_between(journal, start, end)
         looked += len(questions)
@@ -146,11 +174,11 @@ async def runs_before(
             seen = [run for run in await _with_ends(journal, seen) if wanted_row(run, wanted) is not None]
         runs += seen
         end = start - 1
-    more = len(runs) > limit
-    runs = runs[:limit]
+    more = len(runs) > enough
+    runs = runs[:enough]
     following = runs[-1][0].sequence if more else end + 1 if end >= max(first, 1) else None
-    rows = [row_of(run) for run in await _with_ends(journal, runs)]
-    return RunList(runs=tuple(row for row in rows if row is not None), next=following)
+    rows = [row for run in await _with_ends(journal, runs) if (row := row_of(run)) is not None]
+    return RunList(runs=tuple(ranked(rows, sort)[:limit]), next=following)
 
 
 async def _questions_between(journal: Journal, start: int, end: int) -> list[Record]:

@@ -113,7 +113,7 @@ class Parting:
 
 @dataclass(frozen=True, slots=True)
 class StageTimes:
-    """Seconds that a stage took over all its lanes; None for a run without that stage."""
+    """Seconds that a stage took over all its lanes; None for a run without that stage. What a fork took over is left out."""
 
     stage: str
     first_s: float | None
@@ -122,7 +122,7 @@ class StageTimes:
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """Two runs side by side. `fields`: (name, first, second) of each difference in how they ended."""
+    """Two runs side by side. `fields`: (name, first, second) of each difference in how they came to their ends."""
 
     first: RunRecord
     second: RunRecord
@@ -215,18 +215,7 @@ def changes(first: list[str], second: list[str]) -> tuple[tuple[Change, str], ..
 
 
 def _fields(one: RunRecord, other: RunRecord) -> list[tuple[str, str, str]]:
-    names = (
-        "profile",
-        "outcome",
-        "reason",
-        "confidence",
-        "probability",
-        "re_gate",
-        "rounds",
-        "model",
-        "snapshot",
-        "detail",
-    )
+    names = ("profile", "confidence", "probability", "re_gate", "rounds", "model", "snapshot", "detail")
     values = ((name, getattr(one, name), getattr(other, name)) for name in names)
     return [(name, str(a), str(b)) for name, a, b in values if a != b]
 
@@ -247,4 +236,5 @@ def _flags(record: RunRecord) -> list[str]:
 def _times(one: RunRecord, other: RunRecord) -> tuple[StageTimes, ...]:
     sums = [{s.stage: sum(t.took_s for t in r.stages if t.stage == s.stage) for s in r.stages} for r in (one, other)]
     names = dict.fromkeys([*sums[0], *sums[1]])
-    return tuple(StageTimes(name, sums[0].get(name), sums[1].get(name)) for name in names)
+    times = (StageTimes(name, sums[0].get(name), sums[1].get(name)) for name in names)
+    return tuple(each for each in times if each.first_s != each.second_s)

@@ -1,16 +1,18 @@
 """One row for each run: how it was asked and how it ended, and whether it is among the wanted ones."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, get_args
 
 import msgspec
 
 from bus.journal.access import access_in
 from bus.journal.pruning import PINNED
 from bus.journal.records import Record
-from bus.journal.verdicts import verdict_in
+from bus.journal.verdicts import JUDGEMENTS, verdict_in
 from bus.runs.story import RunStory, story_of
 from bus.wire.messages import Settled
-from prompts.vocabulary import Confidence, Outcome, Reason
+from index.languages import LANGUAGES
+from prompts.vocabulary import Confidence, FlagKind, Outcome, Reason
 from runtime.replay.trace import PARENT
 
 
@@ -69,6 +71,17 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
         return self == Wanted()
 
 
+#: The words that a field of Wanted may have; any other field takes any text.
+WORDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "outcome": get_args(Outcome),
+    "reason": get_args(Reason),
+    "flag": get_args(FlagKind),
+    "language": LANGUAGES,
+    "confidence": get_args(Confidence),
+    "verdict": (*JUDGEMENTS, "any"),
+}
+#: What a list may be sorted by, the highest first; the first one unless another is named.
+SORTS: Final = ("asked_at", "took_s", "probability")
 #: Fields of Wanted that must be a field of the row.
 _SAME = ("outcome", "reason", "profile", "key", "language", "confidence")
 
@@ -127,6 +140,11 @@ def wanted_row(records: Sequence[Record], wanted: Wanted) -> RunRow | None:
 def _says(story: RunStory, text: str) -> bool:
     said = f"{story.question.question}\n{story.settled.answer if story.settled else ''}"
     return text.casefold() in said.casefold()
+
+
+def ranked(rows: Iterable[RunRow], sort: str) -> list[RunRow]:
+    """The rows by one of SORTS, the highest first; a row without a value is last."""
+    return sorted(rows, key=lambda row: -(getattr(row, sort) or 0.0))
 
 
 def of_runs(records: Iterable[Record]) -> dict[str, list[Record]]:

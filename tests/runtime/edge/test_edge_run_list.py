@@ -10,6 +10,7 @@ from bus.journal.records import TRACEPARENT, VIA
 from runtime.edge import run_list
 from runtime.edge.run_list import runs_before
 from runtime.keys import KeyFile
+from runtime.replay.run_rows import WORDS
 from runtime.settings import AccessSettings, EdgeSettings, Settings
 from tests.runtime.edge.conftest import Bus, Pipeline
 from tests.runtime.edge.strict_sse import parse
@@ -109,6 +110,15 @@ async def test_filters_narrow_the_list(http: aiohttp.ClientSession) -> None:
         assert run_id not in await found_by(http, **{name: value}), name
 
 
+@pytest.mark.parametrize("sort", ["took_s", "probability"])
+async def test_highest_runs_come_first(http: aiohttp.ClientSession, sort: str) -> None:
+    for n in range(3):
+        await ask(http, f"Is it sorted {n}?")
+    every = [run[sort] or 0.0 async for run in pages(http, limit=100, text="is it sorted")]
+    page = await listed(http, limit=2, text="is it sorted", sort=sort)
+    assert [run[sort] or 0.0 for run in page["runs"]] == sorted(every, reverse=True)[:2]  # type: ignore[attr-defined]
+
+
 async def test_verdicts_are_kept_and_found(http: aiohttp.ClientSession) -> None:
     run_id = await ask(http, "Is it right?")
     for number, body in enumerate(({"verdict": "right"}, {"verdict": "wrong", "note": "the day is missing"}), 1):
@@ -140,7 +150,11 @@ async def test_profile_masks_questions(http: aiohttp.ClientSession, profile: str
 
 
 @pytest.mark.parametrize(
-    "query", ["limit=0", "limit=101", "limit=x", "before=-1", "before=0", "conversation=a.b", "limit=1&limit=2"]
+    "query",
+    [
+        *("limit=0", "limit=101", "limit=x", "before=-1", "before=0", "conversation=a.b", "limit=1&limit=2"),
+        *(f"{name}=nope" for name in (*WORDS, "sort")),
+    ],
 )
 async def test_bad_parameter_is_reported(http: aiohttp.ClientSession, query: str) -> None:
     async with http.get(f"/v1/runs?{query}") as response:

@@ -45,18 +45,20 @@ async def test_sentences_and_contexts(http: aiohttp.ClientSession) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "status"),
+    ("body", "says"),
     [
-        ({}, 422),
-        ({"text": "A.", "sentences": ["A."]}, 422),
-        ({"text": "x" * (LONGEST_TEXT + 1)}, 422),
-        ({"text": "The cat sat. " * (MOST_SENTENCES + 1)}, 413),
-        ({"text": "---"}, 422),
+        ({}, "it is empty; give a text, or `sentences`"),
+        ({"text": " "}, "it is empty; give a text, or `sentences`"),
+        ({"text": "A.", "sentences": ["A."]}, "`sentences` is given too; leave one out"),
+        ({"text": "x" * (LONGEST_TEXT + 1)}, ""),
+        ({"text": "The cat sat. " * (MOST_SENTENCES + 1)}, "send at most"),
+        ({"text": "---"}, "it cannot be read"),
     ],
 )
-async def test_limits(http: aiohttp.ClientSession, body: dict[str, Any], status: int) -> None:
+async def test_limits(http: aiohttp.ClientSession, body: dict[str, Any], says: str) -> None:
     found, problem = await post(http, body)
-    assert (found, problem["field"]) == (status, "text")
+    assert (found, problem["field"]) == (413 if "at most" in says else 422, "text")
+    assert says in problem["detail"]
 
 
 async def test_hidden_documents_verify_nothing(locked: aiohttp.ClientSession, world: World) -> None:

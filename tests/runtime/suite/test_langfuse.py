@@ -42,7 +42,7 @@ async def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_items_have_the_fields_of_the_api(kept: None) -> None:
-    assert suite("export", "shop.suite", "--out", "items.jsonl") == (0, "items.jsonl: 1 items\n")
+    assert suite("export", "shop.suite", "--out", "items.jsonl") == (0, "items.jsonl: items: 1\n")
     (item,) = map(json.loads, Path("items.jsonl").read_text().splitlines())
     assert {*item} <= {*FIELDS}
     assert all(isinstance(value, FIELDS[key]) for key, value in item.items())
@@ -63,7 +63,7 @@ def test_changed_item_changes_its_case(kept: None) -> None:
     item["expectedOutput"]["says"] = ["30"]
     # As the API gives it: with fields of its own.
     Path("items.jsonl").write_text(json.dumps({**item, "datasetId": "d1", "createdAt": "2026-01-01T00:00:00Z"}))
-    assert suite("import", "items.jsonl", "--out", "shop.suite")[1] == "shop.suite: 0 cases added, 1 in all\n"
+    assert suite("import", "items.jsonl", "--out", "shop.suite")[1] == "shop.suite: new cases: 0 of 1\n"
     assert read_suite(Path("shop.suite")).case[0].says == ("30",)
     assert suite("run", "shop.suite")[0] == 1
 

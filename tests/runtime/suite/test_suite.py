@@ -177,7 +177,7 @@ def test_case_is_added_and_holds(folder: Path) -> None:
     assert "[[case]]" in text
     assert 'note = "asked often"' in text
     assert Path("shop.traces/run1.jsonl").is_file()
-    assert suite("run", "shop.suite") == (0, "1 cases: 1 hold, 0 do not\n")
+    assert suite("run", "shop.suite") == (0, "cases that hold: 1 of 1\n")
 
 
 def test_broken_case_is_shown_written_and_accepted(folder: Path) -> None:
