@@ -28,7 +28,6 @@ from bus.wire.subjects import (
     RUNS,
     SEARCH,
     SOURCES,
-    VECTORS,
     VERDICT,
 )
 
@@ -111,7 +110,7 @@ _BUCKETS = ("$JS.API.DIRECT.GET.*.$O.*.C.*", "$JS.API.DIRECT.GET.*.$O.*.M.*")
 SEARCHING = User(
     name="search",
     publish=(EMBED, *_BUCKETS, "gw.health.search", _INBOXES),
-    subscribe=(SEARCH, INDEX, SOURCES, VECTORS, "gw.health.search", "gw.metrics.search"),
+    subscribe=(SEARCH, INDEX, SOURCES, "gw.health.search", "gw.metrics.search"),
 )
 INFERENCE = User(
     name="inference",
@@ -130,7 +129,6 @@ EDGE = User(
         SEARCH,
         INDEX,
         SOURCES,
-        VECTORS,
         JOURNAL,
         "gw.health.*",
         "gw.metrics.*",

@@ -13,7 +13,7 @@ import numpy as np
 
 from index.backend import Backend, CandidateQuery, Snapshots, Visible
 from index.embedders import lsa
-from index.embedders.embedder import Embedder, EmbedderSpec, Vectors
+from index.embedders.embedder import Embedder, Vectors
 from index.embedders.reranker import Reranker
 from index.errors import IndexProblem
 from index.filters import Filter
@@ -349,20 +349,6 @@ class Searcher:
                 opened.backend.seen(groups).documents,
                 opened.backend.snapshot,
             )
-
-    def embed(
-        self, texts: Sequence[str], *, query: bool = False, groups: Groups = None
-    ) -> tuple[EmbedderSpec, Vectors | None]:
-        """A row of length 1 per text, as the index makes them, and with which embedder.
-
-        None where it was fitted on documents that a caller in `groups` does not see: its vectors depend on them.
-        Raises IndexProblem.
-        """
-        with self._entered(groups) as opened:
-            spec = opened.backend.embedder.spec
-            if spec.name == lsa.NAME and opened.hides(groups):
-                return spec, None
-            return spec, opened.backend.embedder.embed(texts, query=query)
 
     def swap_to(self, name: str | None = None) -> bool:
         """Go on with that snapshot, or the current one; running queries finish in the old one. True when it is another.

@@ -12,10 +12,8 @@ from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 
 import anyio
-import msgspec
 
 from bus.journal.access import Groups
-from bus.powers.embedding import VectorsReply, VectorsRequest, serve_index_vectors
 from bus.powers.searching import SearchReply, SearchRequest, serve_search
 from bus.powers.served_index import Held, answer_served_index
 from bus.powers.sources import answer_sources
@@ -84,10 +82,6 @@ class Threads:
     async def find(self, request: SearchRequest) -> SearchReply:
         """The hits from the current snapshot. Raises Unavailable."""
         return await self.run(lambda searcher: self._search(searcher, self._pins, request))
-
-    async def embed(self, request: VectorsRequest) -> VectorsReply:
-        """The vectors that the current snapshot's embedder makes. Raises Unavailable."""
-        return await self.run(lambda searcher: self._embed(searcher, request))
 
     async def run[T](self, work: Callable[[Searcher], T]) -> T:
         """What this returns, called in one of the threads. Raises Unavailable, or the Failure that it raises."""
@@ -164,14 +158,6 @@ class Threads:
             and not searcher.passing(request.filter, request.groups),
         )
 
-    @staticmethod
-    def _embed(searcher: Searcher, request: VectorsRequest) -> VectorsReply:
-        spec, rows = searcher.embed(request.texts, query=request.query, groups=request.groups)
-        of = VectorsReply(embedder=spec.name, version=spec.version, dimension=spec.dimension)
-        if rows is None:
-            return msgspec.structs.replace(of, withheld=True)
-        return msgspec.structs.replace(of, rows=tuple(row.astype("<f4").tobytes() for row in rows))
-
 
 def _opening(
     index: Index, settings: Settings, client: Client, loop: asyncio.AbstractEventLoop, reranker: Reranking | None
@@ -220,7 +206,6 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
         if kept.snapshot:
             await threads.find(SearchRequest(query="warm up", language=FALLBACK, k=1, rerank=False))
         originals = settings.index.originals
-        closing.push_async_callback(await serve_index_vectors(client, threads.embed))
         closing.push_async_callback(await answer_sources(client, Sources(threads.run, originals=originals).find))
         closing.push_async_callback(await serve_search(client, threads.find))
         served, held_by = Served(kept.searcher, index.skipped, kept.snapshot), HeldFor(kept.searcher)

@@ -51,13 +51,13 @@ NOT_PUBLISHED = {
     "integration": (
         *EVENTS, *RECORDS, *STREAMS, *READING, *ACKS, "gw.run_finished.run.main", "gw.access.run.main", "gw.chat.run.main",
         "gw.response.run.main", "gw.response.run.deleted", "gw.verdict.run.1",
-        "gw.search", "gw.ask", "gw.vectors",
+        "gw.search", "gw.ask",
         "gw.health.edge", "_INBOX.edge.x",
     ),
 }  # fmt: skip
 #: Forbidden reads of each user.
 NOT_READ = {
-    "edge": (*OTHERS_INBOXES, "gw.ask", "gw.search", "gw.vectors", "$JS.API.>", "gw.>"),
+    "edge": (*OTHERS_INBOXES, "gw.ask", "gw.search", "$JS.API.>", "gw.>"),
     "search": (*OTHERS_INBOXES, *EVENTS, "gw.ask", "gw.question_asked.*", "gw.>"),
     "inference": (*OTHERS_INBOXES, *EVENTS, "gw.search", "gw.run_finished.*.*", "gw.>"),
     "actors": (*OTHERS_INBOXES, "$JS.API.>"),

@@ -1,18 +1,15 @@
 """What the tests of the clients of /v1/chat/completions share: a script that does it all, and a run that its client leaves."""
 
 import asyncio
-import contextlib
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-from bus.powers.embedding import VectorsReply, VectorsRequest, serve_index_vectors
 from bus.runs.runs import Runs
 from bus.wire.messages import QuestionAsked
 from tests.clients.installed import output_of
 from tests.polling import until
-from tests.runtime.edge.conftest import Bus, Pipeline
+from tests.runtime.edge.conftest import Pipeline
 from tests.runtime.edge.response_kinds import KINDS, hang
 
 
@@ -44,16 +41,3 @@ async def told(*command: str | Path, **env: str) -> dict[str, Any]:
     async with asyncio.timeout(120):
         said: dict[str, Any] = json.loads((await output_of(*command, timeout_s=110, **env)).strip().splitlines()[-1])
     return said
-
-
-@contextlib.asynccontextmanager
-async def embedding(bus: Bus) -> AsyncIterator[None]:
-    """A server that makes vectors."""
-
-    async def embed(request: VectorsRequest) -> VectorsReply:
-        return VectorsReply(embedder="lsa", version="s", dimension=2, rows=(b"\0\0\x80?\0\0\0\0",) * len(request.texts))
-
-    close = await serve_index_vectors(bus.client, embed)
-    await bus.client.flush()
-    yield
-    await close()

@@ -1,16 +1,15 @@
-"""Clients of /v1/chat/completions and /v1/embeddings; each runs a script, and the tests read its results."""
+"""Clients of /v1/chat/completions; each runs a script, and the tests read its results."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bus.runs.runs import Runs
-from tests.clients.chatting import Leaving, embedding, told
+from tests.clients.chatting import Leaving, told
 from tests.clients.installed import HERE, node_in, python_of
 from tests.clients.table import CHAT_HAS_NO_WAY_BACK, Column, Row
-from tests.runtime.edge.conftest import Bus, Pipeline
+from tests.runtime.edge.conftest import Pipeline
 from tests.runtime.edge.response_kinds import CITED_TEXT
 
 
@@ -41,10 +40,9 @@ def over(*clients: str) -> pytest.MarkDecorator:
 async def said(
     request: pytest.FixtureRequest,
     edge: str,
-    bus: Bus,
     pipeline: Pipeline,
     tmp_path_factory: pytest.TempPathFactory,
-) -> AsyncIterator[Said]:
+) -> Said:
     """The client, the results of its script by step, and the runs that it left."""
     client: str = request.param
     if client in PYTHON:
@@ -54,8 +52,7 @@ async def said(
         script = Path(folder) / "chat.mjs"
     leaving = Leaving(pipeline)
     env = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LLM_USER_PATH": str(tmp_path_factory.mktemp("llm"))}
-    async with embedding(bus):
-        yield client, await told(program, script, f"{edge}/v1", **env), leaving
+    return client, await told(program, script, f"{edge}/v1", **env), leaving
 
 
 @over(*EVERY)
@@ -119,11 +116,6 @@ async def test_the_text_has_the_markers(said: Said) -> None:
     """It leaves the annotations of a chat out of its messages."""
     assert "annotations" not in said[1]["cite"]["kwargs"]
     assert "[환불" in said[1]["cite"]["near"]
-
-
-@over("ai-sdk-chat", "langchain", "litellm", "openai-node")
-async def test_embed(said: Said) -> None:
-    assert said[1]["embed"] == [[1.0, 0.0], [1.0, 0.0]]
 
 
 @over(*PYTHON)

@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from schemathesis import Case, GenerationMode
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
-from bus.powers.embedding import VectorsReply, VectorsRequest, serve_index_vectors
 from bus.powers.searching import SearchReply, SearchRequest, serve_search
 from bus.powers.served_index import Held, ServedIndex, answer_served_index
 from bus.powers.sources import (
@@ -64,13 +63,10 @@ INDEX = ServedIndex(
 
 @pytest.fixture(scope="module")
 async def searched(bus: Bus) -> AsyncIterator[None]:
-    """A process that answers searches, and makes vectors."""
+    """A process that answers searches."""
 
     async def find(request: SearchRequest) -> SearchReply:
         return SearchReply(snapshot="s")
-
-    async def embed(request: VectorsRequest) -> VectorsReply:
-        return VectorsReply(embedder="lsa", version="s", dimension=2, rows=(bytes(8),) * len(request.texts))
 
     async def served() -> ServedIndex:
         return INDEX
@@ -101,7 +97,6 @@ async def searched(bus: Bus) -> AsyncIterator[None]:
 
     close = await serve_search(bus.client, find)
     close_sources = await answer_sources(bus.client, about)
-    close_vectors = await serve_index_vectors(bus.client, embed)
 
     async def held(groups: object) -> Held:
         return Held(documents=1)
@@ -111,7 +106,6 @@ async def searched(bus: Bus) -> AsyncIterator[None]:
     yield
     await close()
     await close_sources()
-    await close_vectors()
 
 
 @pytest.mark.parametrize("mode", GenerationMode, ids=lambda mode: mode.value)

@@ -3,7 +3,7 @@
 import json
 import sys
 
-from langchain_openai import ChatOpenAI, OpenAIEmbeddings
+from langchain_openai import ChatOpenAI
 
 options = {"base_url": sys.argv[1], "api_key": "none", "max_retries": 0}
 model = ChatOpenAI(model="general", **options)
@@ -32,11 +32,6 @@ def cancel() -> object:
     return chunk.text
 
 
-def embed() -> object:
-    embedder = OpenAIEmbeddings(model="lsa", check_embedding_ctx_length=False, **options)
-    return embedder.embed_documents(["one", "two"])
-
-
 def error() -> object:
     said = []
     calls = (
@@ -53,4 +48,4 @@ def error() -> object:
     return said
 
 
-print(json.dumps({each.__name__: each() for each in (ask, stream, cite, cancel, embed, error)}))
+print(json.dumps({each.__name__: each() for each in (ask, stream, cite, cancel, error)}))

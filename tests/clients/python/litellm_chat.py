@@ -37,11 +37,6 @@ def cancel() -> object:
     return first
 
 
-def embed() -> object:
-    found = litellm.embedding(model="openai/lsa", input=["one", "two"], encoding_format="float", **options)
-    return [each["embedding"] for each in found.data]
-
-
 def error() -> object:
     said = []
     for call in (
@@ -57,4 +52,4 @@ def error() -> object:
     return said
 
 
-print(json.dumps({each.__name__: each() for each in (ask, stream, cite, cancel, embed, error)}))
+print(json.dumps({each.__name__: each() for each in (ask, stream, cite, cancel, error)}))

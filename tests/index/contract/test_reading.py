@@ -140,12 +140,6 @@ def test_figures_exclude_hidden_documents(reader: Searcher, index: Index) -> Non
         assert reader.rarity(words)[0] != reader.rarity(words, ())[0]
 
 
-def test_vectors_fitted_on_hidden_documents_are_refused(reader: Searcher) -> None:
-    spec, rows = reader.embed(["helmet"], groups=())
-    assert (spec.name, rows) == ("lsa", None)
-    assert reader.embed(["helmet"], groups=("board",))[1] is not None
-
-
 @pytest.mark.parametrize(("begin", "first"), [("환불", 0xAC00), ("近视", 0x4E00), ("환불 近视", 0x1F300)])
 def test_distinct_characters_are_searched(reader: Searcher, begin: str, first: int) -> None:
     long = f"{begin} " + "".join(map(chr, range(first, first + 3900)))

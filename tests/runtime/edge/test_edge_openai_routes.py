@@ -113,7 +113,7 @@ async def test_a_model_by_name(client: openai.AsyncOpenAI) -> None:
         ("GET", "/v1/files", 404),
         ("GET", "/v1/chat/completions/chatcmpl-1/messages", 404),
         ("DELETE", "/v1/models/library", 405),
-        ("GET", "/v1/embeddings", 405),
+        ("POST", "/v1/embeddings", 404),
     ],
 )
 async def test_unknown_route_has_openai_form(http: aiohttp.ClientSession, method: str, path: str, status: int) -> None:

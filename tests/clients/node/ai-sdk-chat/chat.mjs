@@ -1,7 +1,7 @@
 // What a test asks of the AI SDK over /v1/chat/completions: `chat.mjs BASE`, one JSON object back.
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { embedMany, generateText, streamText } from "ai";
+import { generateText, streamText } from "ai";
 
 const baseURL = process.argv[2];
 const options = { baseURL, apiKey: "none" };
@@ -49,11 +49,6 @@ async function cancel() {
   return true;
 }
 
-async function embed() {
-  const model = compatible.embeddingModel("lsa");
-  return (await embedMany({ model, values: ["one", "two"], maxRetries })).embeddings;
-}
-
 async function error() {
   const told = (error) => ({ status: error.statusCode, message: error.message });
   const asked = [{ model: compatible("gpt-9"), prompt: "cite" }, { model: compatible("general"), prompt: "fail" }];
@@ -66,5 +61,5 @@ async function error() {
 }
 
 const said = {};
-for (const [name, run] of Object.entries({ ask, stream, cite, cancel, embed, error })) said[name] = await run();
+for (const [name, run] of Object.entries({ ask, stream, cite, cancel, error })) said[name] = await run();
 console.log(JSON.stringify(said));

@@ -34,11 +34,6 @@ async function cancel() {
   return true;
 }
 
-async function embed() {
-  const { data } = await client.embeddings.create({ model: "lsa", input: ["one", "two"] });
-  return data.map((each) => Array.from(each.embedding));
-}
-
 async function error() {
   const told = (error) => ({ status: error.status, param: error.param, message: error.message });
   const drained = async (stream) => {
@@ -54,5 +49,5 @@ async function error() {
 }
 
 const said = {};
-for (const [name, run] of Object.entries({ ask, stream, cite, cancel, embed, error })) said[name] = await run();
+for (const [name, run] of Object.entries({ ask, stream, cite, cancel, error })) said[name] = await run();
 console.log(JSON.stringify(said));
