@@ -57,7 +57,6 @@ COMMANDS = {
     "keys": Command(
         "runtime.commands.keys", "keys_group", "Make, list and revoke the keys of the HTTP side.", OPERATIONS
     ),
-    "top": Command("runtime.commands.top", "top_command", "Watch the inference devices live.", OPERATIONS),
     "nats": Command(
         "runtime.commands.nats",
         "nats_group",

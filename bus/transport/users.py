@@ -115,7 +115,7 @@ SEARCHING = User(
 INFERENCE = User(
     name="inference",
     publish=("gw.health.inference", _INBOXES),
-    subscribe=(ASK, f"{ASK}.stop", EMBED, "gw.device.view", "gw.health.inference", "gw.metrics.inference"),
+    subscribe=(ASK, f"{ASK}.stop", EMBED, "gw.health.inference", "gw.metrics.inference"),
 )
 
 #: It asks, cancels and reads. It cannot write records or events of the pipeline.

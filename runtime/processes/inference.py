@@ -43,7 +43,6 @@ from runtime.engines.engine import (
 from runtime.engines.metrics import DeviceMetrics
 from runtime.engines.rendering import Renderer
 from runtime.engines.routing import Routes, make_engine
-from runtime.engines.watching import answer_views
 from runtime.processes.device_lock import DeviceLock
 from runtime.settings import InferenceSettings, Settings
 
@@ -193,8 +192,6 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
     close = await AskServer(client, inference.answer, watch=watch).start()
     embedding = await _serve_embedding(settings, client)
     await answer_text(client, "gw.metrics.inference", lambda: generate_latest(metrics))
-    if isinstance(engine, Device):
-        await answer_views(client, engine.view)
     state |= {"ready": True, "detail": f"{engine.name} {engine.model}"}
     await stop.wait()
     await close()
