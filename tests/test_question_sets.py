@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from runtime.commands.eval_questions import checked
-from runtime.measure.examples import SetLine, gold_of
 from runtime.measure.lines import read
 from runtime.measure.questions import GoldQuestion
+from tests.bench.fitting.examples import SetLine, gold_of
 from tests.questions.lay import HERE, Corpus, NoCommit, clone_of, corpora, git, lay, matcher
 
 SETS = ("a", "b", "c", "d", "e")

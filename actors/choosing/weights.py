@@ -1,4 +1,4 @@
-"""The learned weights of the choosing: a data file that `groundwire eval fit` makes, from sets that it names."""
+"""The learned weights of the choosing: a data file that `tests/bench/fit_choosing.py` makes, from sets that it names."""
 
 from functools import cache
 from pathlib import Path

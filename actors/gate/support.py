@@ -2,7 +2,7 @@
 
 A paraphrase uses other words than its evidence, so no single sign decides. Each sign is 0 for a sentence that is in the evidence
 word for word and grows with what the evidence lacks; no weight is below 0, so a sentence never gains by leaving the evidence.
-`groundwire eval fitgate` makes `support.json` from sentences that people have labelled.
+`tests/bench/fit_gate.py` makes `support.json` from sentences that people have labelled.
 """
 
 import re

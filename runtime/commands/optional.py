@@ -25,7 +25,7 @@ BACKUP = Command(
 EVAL = Command(
     "runtime.commands.eval",
     "eval_group",
-    "Measure retrieval, answers, the gate or rewriting on your own set.",
+    "Measure retrieval, answers or the gate on your own set.",
     DEBUGGING,
 )
 MCP = Command(

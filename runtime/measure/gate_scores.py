@@ -1,4 +1,4 @@
-"""How well a check tells contradicted answers from supported ones."""
+"""Labelled sentences, and how many of them the gate shows, marks and withholds."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -6,9 +6,8 @@ from typing import get_args
 
 import msgspec
 
-from actors.gate.check import check_answer, check_sentence, withholds
+from actors.gate.check import check_sentence
 from actors.gate.flags import Flag, Standing, standing
-from actors.gate.overlap import overlap
 from index.text.citations import markers
 from prompts.contracts import Evidence
 from runtime.measure.lines import BadLine, decoded
@@ -53,116 +52,12 @@ def read_lines(lines: Iterable[str | bytes]) -> Iterator[Line]:
         yield line
 
 
-CONTRADICTED = "contradicted"
 SUPPORTED = "supported"
-# The share of supported answers that a useful check may withhold.
-MAY_WITHHOLD = 0.10
-
-
-class Score(msgspec.Struct, frozen=True, kw_only=True):
-    """Precision, recall and F1, 0 to 1; 0 where there is nothing to divide by."""
-
-    precision: float
-    recall: float
-    f1: float
-    flagged: int
-
-
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """One answer: its label, the kinds of its flags, whether it was withheld, the overlap of its words, 0 to 1."""
-
-    id: str
-    label: str
-    kinds: tuple[str, ...]
-    withheld: bool
-    overlap: float
-
-
-class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """`withheld` is the share of each label that was withheld; `labels` scores withheld as contradicted and passed as
-    supported; `flags` scores each kind of flag as a sign of contradiction; `overlap_fair` is the word overlap whose
-    threshold withholds no more of the supported than the gate does or than MAY_WITHHOLD, whichever is more;
-    `overlap_best` the one with the best F1 at any cost.
-    """
-
-    answers: int
-    counts: dict[str, int]
-    withheld: dict[str, float]
-    labels: dict[str, Score]
-    flags: dict[str, Score]
-    overlap_fair: Score
-    overlap_fair_withheld: float
-    overlap_best: Score
-    overlap_best_withheld: float
-    ms_per_answer: float
-
-
-def outcome(line: Line) -> Outcome:
-    """The gate's result for one answer."""
-    flags = check_answer(line.answer, line.numbered())
-    return Outcome(
-        id=line.id,
-        label=line.label or "",
-        kinds=tuple(sorted({flag.kind for flag in flags})),
-        withheld=withholds(flags),
-        overlap=overlap(line.answer, [evidence.text for evidence in line.evidence]),
-    )
 
 
 def cited(line: Line) -> str:
     """The sentence of a line with marks for all its evidence, if it has none of its own."""
     return line.answer if markers(line.answer) else line.answer + "".join(f"[{item.n}]" for item in line.evidence)
-
-
-def report(outcomes: Sequence[Outcome], *, ms_per_answer: float) -> Report:
-    counts = Counter(one.label for one in outcomes)
-    withheld = {
-        label: sum(one.withheld for one in outcomes if one.label == label) / count for label, count in counts.items()
-    }
-    kinds = sorted({kind for one in outcomes for kind in one.kinds})
-    fair, fair_withheld = _overlap(outcomes, at_most=max(MAY_WITHHOLD, withheld.get(SUPPORTED, 0.0)))
-    best, best_withheld = _overlap(outcomes, at_most=1.0)
-    return Report(
-        answers=len(outcomes),
-        counts=dict(sorted(counts.items())),
-        withheld=dict(sorted(withheld.items())),
-        labels={
-            CONTRADICTED: score((one.label == CONTRADICTED, one.withheld) for one in outcomes),
-            SUPPORTED: score((one.label == SUPPORTED, not one.withheld) for one in outcomes),
-        },
-        flags={kind: score((one.label == CONTRADICTED, kind in one.kinds) for one in outcomes) for kind in kinds},
-        overlap_fair=fair,
-        overlap_fair_withheld=fair_withheld,
-        overlap_best=best,
-        overlap_best_withheld=best_withheld,
-        ms_per_answer=ms_per_answer,
-    )
-
-
-def score(pairs: Iterable[tuple[bool, bool]]) -> Score:
-    seen = Counter(pairs)
-    right, said, so = seen[True, True], seen[True, True] + seen[False, True], seen[True, True] + seen[True, False]
-    return Score(
-        precision=right / said if said else 0.0,
-        recall=right / so if so else 0.0,
-        f1=2 * right / (said + so) if said + so else 0.0,
-        flagged=said,
-    )
-
-
-def _overlap(outcomes: Sequence[Outcome], *, at_most: float) -> tuple[Score, float]:
-    """Score withholding below a threshold of word overlap: the one with the best F1 for contradicted that withholds at most the
-    share `at_most` of the supported. Returns that share too."""
-    supported = [one.overlap for one in outcomes if one.label == SUPPORTED]
-    best, best_withheld = score((one.label == CONTRADICTED, False) for one in outcomes), 0.0
-    for threshold in sorted({one.overlap for one in outcomes}):
-        lost = sum(overlap <= threshold for overlap in supported) / len(supported) if supported else 0.0
-        if lost > at_most:
-            break
-        found = score((one.label == CONTRADICTED, one.overlap <= threshold) for one in outcomes)
-        if found.f1 > best.f1:
-            best, best_withheld = found, lost
-    return best, best_withheld
 
 
 class Sentences(msgspec.Struct, frozen=True, kw_only=True):

@@ -228,7 +228,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("index", "watch", ".", "--index", URL),
         ("restore", ".", "--index", URL),
         ("eval", "retrieval", QUESTIONS, "--index", URL),
-        ("eval", "rewriting", "--file", QUESTIONS, "--index", URL),
     ],
     ids=" ".join,
 )

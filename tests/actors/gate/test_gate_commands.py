@@ -1,4 +1,4 @@
-"""`groundwire gate` and `groundwire eval gate`: lines in, verdicts and figures out."""
+"""`groundwire gate`, `groundwire eval sentences` and the fit of the gate: lines in, verdicts and figures out."""
 
 import json
 from pathlib import Path
@@ -7,10 +7,9 @@ import msgspec
 from click.testing import CliRunner
 
 from actors.gate.support import Weights
-from runtime.commands.eval_gate import eval_gate_command
-from runtime.commands.eval_sentences import eval_fit_gate_command, eval_sentences_command
+from runtime.commands.eval_sentences import eval_sentences_command
 from runtime.commands.gate import gate_command
-from runtime.measure.gate_scores import Outcome, report, score
+from tests.bench.fit_gate import main as fit_gate_command
 
 TRUE = {"id": "t", "answer": "It opened in 1998 [1].", "evidence": [{"n": 1, "text": "The shop opened in 1998."}]}
 FALSE = {**TRUE, "id": "f", "answer": "It opened in 1989 [1]."}
@@ -57,24 +56,20 @@ def test_bytes_that_are_no_text() -> None:
     assert "Error: line 1: " in result.output
 
 
-def test_eval_gate_measures(tmp_path: Path) -> None:
-    source, out = tmp_path / "set.jsonl", tmp_path / "figures.json"
-    source.write_text(lines({**TRUE, "label": "supported"}, {**FALSE, "label": "contradicted"}), "utf-8")
-    result = CliRunner().invoke(eval_gate_command, ["--file", str(source), "--json", str(out)])
-    assert result.exit_code == 0, result.output
-    assert "gate: contradicted" in result.output
-    figures = json.loads(out.read_text("utf-8"))
-    assert figures["withheld"] == {"contradicted": 1.0, "supported": 0.0}
-    assert figures["labels"]["contradicted"] == {"precision": 1.0, "recall": 1.0, "f1": 1.0, "flagged": 1}
-    assert figures["flags"]["fabricated_number"]["f1"] == 1.0
-
-
-def test_eval_gate_wants_labels(tmp_path: Path) -> None:
+def test_unlabelled_sentence_is_refused(tmp_path: Path) -> None:
     source = tmp_path / "set.jsonl"
     source.write_text(lines(TRUE), "utf-8")
-    result = CliRunner().invoke(eval_gate_command, ["--file", str(source)])
+    result = CliRunner().invoke(eval_sentences_command, ["--file", str(source)])
     assert result.exit_code == 1
     assert "t has no label" in result.output
+
+
+def test_wrong_verdicts_are_printed(tmp_path: Path) -> None:
+    source = tmp_path / "set.jsonl"
+    source.write_text(lines({**TRUE, "label": "contradicted"}, {**FALSE, "label": "contradicted"}), "utf-8")
+    result = CliRunner().invoke(eval_sentences_command, ["--file", str(source), "--errors", "5"])
+    assert result.output.count("contradicted, ") == 1
+    assert "contradicted, verified: It opened in 1998" in result.output
 
 
 def test_eval_sentences_counts_standings(tmp_path: Path) -> None:
@@ -108,7 +103,7 @@ def test_fit_gate_judges_sets_left_out(tmp_path: Path) -> None:
         sets[-1].write_text(lines(*rows), "utf-8")
     out = tmp_path / "weights.json"
     result = CliRunner().invoke(
-        eval_fit_gate_command, [*(word for one in sets for word in ("--answers", str(one))), "--out", str(out)]
+        fit_gate_command, [*(word for one in sets for word in ("--answers", str(one))), "--out", str(out)]
     )
     assert result.exit_code == 0, result.output
     learned = msgspec.json.decode(out.read_bytes(), type=Weights)
@@ -120,24 +115,5 @@ def test_fit_gate_judges_sets_left_out(tmp_path: Path) -> None:
 def test_fit_gate_needs_two_sets(tmp_path: Path) -> None:
     source = tmp_path / "one.jsonl"
     source.write_text(lines({**TRUE, "label": "supported"}), "utf-8")
-    result = CliRunner().invoke(eval_fit_gate_command, ["--answers", str(source), "--out", str(tmp_path / "weights")])
+    result = CliRunner().invoke(fit_gate_command, ["--answers", str(source), "--out", str(tmp_path / "weights")])
     assert (result.exit_code, "supported sentences of two sets" in result.output) == (2, True)
-
-
-def test_score() -> None:
-    pairs = [(True, True)] * 3 + [(True, False)] + [(False, True)] + [(False, False)] * 5
-    found = score(pairs)
-    assert (found.precision, found.recall, found.f1, found.flagged) == (0.75, 0.75, 0.75, 4)
-    assert score([]).f1 == 0.0
-
-
-def test_word_overlap_is_measured_at_equal_cost() -> None:
-    def one(label: str, overlap: float) -> Outcome:
-        return Outcome(id="", label=label, kinds=(), withheld=False, overlap=overlap)
-
-    found = report(
-        [one("contradicted", 0.1), one("contradicted", 0.5), one("supported", 0.3), one("supported", 0.9)],
-        ms_per_answer=0.0,
-    )
-    assert (found.overlap_fair.recall, found.overlap_fair_withheld) == (0.5, 0.0)
-    assert (found.overlap_best.recall, found.overlap_best_withheld) == (1.0, 0.5)

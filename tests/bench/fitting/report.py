@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from actors.choosing.confidence import HIGH, MEDIUM
 from actors.choosing.weights import FittedOn
-from runtime.measure.fit_figures import (
+from runtime.measure.question_figures import Share
+from tests.bench.fitting.figures import (
     STRICT,
     THRESHOLDS,
     Chosen,
@@ -17,7 +18,6 @@ from runtime.measure.fit_figures import (
     shown_from,
     tenths,
 )
-from runtime.measure.question_figures import Share
 
 _SHARES = ("right of shown", "right of answerable", "near misses shown", "helped")
 _PAGE = """\
@@ -31,7 +31,7 @@ the documents do not answer.
 Every question of the first tables is judged by weights that were fitted without its collection. The features were developed
 with such questions in view. Only the sets that were not fitted on measure new documents.
 
-This page, the diagram and the weights are written by `groundwire eval fit`.
+This page, the diagram and the weights are written by `tests/bench/fit_choosing.py`.
 """
 _DIAGRAM = """
 ## Predicted and measured

@@ -11,8 +11,8 @@ from actors.choosing.confidence import HIGH, MEDIUM, SHOWN_FROM, confidence_of
 from actors.choosing.signs import probability
 from actors.choosing.weights import Weights
 from prompts.vocabulary import Confidence
-from runtime.measure.fitting import Example, Judged, judge
 from runtime.measure.question_figures import Share, share
+from tests.bench.fitting.choosing import Example, Judged, judge
 
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 STRICT = SHOWN_FROM["strict"]

@@ -1,16 +1,28 @@
-"""How close rewritten follow-up questions come to those that people wrote, in their words and in what they find."""
+"""How close rewritten follow-up questions come to those that people wrote, in their words and in what they find.
+
+uv run python -m tests.bench.bench_rewriting --file FILE [--index FOLDER | --passages FILE] [--json FILE]
+"""
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
+import click
 import msgspec
+from rich.table import Table
 
 from index.languages.detection import detect
 from index.languages.scripts import HAN
 from index.search.searcher import Searcher
 from prompts.contracts import RewriteQuery, Turn
+from runtime.commands.consoles import plain_console
+from runtime.commands.embedder_options import embedder_options
+from runtime.commands.eval import save
+from runtime.commands.eval_retrieval import opened
+from runtime.commands.options import INDEX_FOLDER_PLACE, one_line_errors
 from runtime.engines.extractive.rewriting import loses, rewrite_query
 from runtime.measure import rankings
+from runtime.measure.lines import read
 
 FORMS = ("as asked", "rewritten", "by people")
 R_K, MRR_K = 5, 10
@@ -141,3 +153,73 @@ def words(text: str) -> frozenset[str]:
 
 def _share(part: frozenset[str], whole: frozenset[str]) -> float:
     return len(part) / len(whole) if whole else 1.0
+
+
+type _Found = dict[str, dict[str, dict[str, float]]]
+
+
+@click.command()
+@click.option("--file", "source", required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("--index", "directory", type=INDEX_FOLDER_PLACE, help="Folder of the index to search in.")
+@click.option(
+    "--passages",
+    type=click.Path(path_type=Path),
+    help="Documents to build the index from if there is none; without --index it is temporary.",
+)
+@embedder_options
+@click.option(
+    "--json", "out", type=click.Path(path_type=Path), help="Write the figures and every rewrite to this JSON file."
+)
+def main(
+    source: Path,
+    directory: Path | None,
+    passages: Path | None,
+    embed_url: str | None,
+    embed_model: str,
+    out: Path | None,
+) -> None:
+    """Measure how well follow-up questions are rewritten into complete ones.
+
+    Compares the extractive engine's rewrites with people's: their words and, with --index or --passages, R@5 and MRR@10 of what
+    the question finds as asked, as rewritten, and as a person wrote it. Each line is {"id", "language", "history": [{"role",
+    "content"}], "question", "rewrite", "source_ids"}; lines without history are skipped, as there is nothing to rewrite, and
+    those without source_ids count for the words alone.
+    """
+    with one_line_errors():
+        lines = [line for line in read(source, FollowUp) if line.history]
+        if not lines:
+            raise click.ClickException(
+                f"{source} has no question with a history; add follow-up questions with their earlier turns"
+            )
+        rewritten = [rewrite(line) for line in lines]
+        found: _Found = {}
+        if directory is not None or passages is not None:
+            relevant = {line.id: line.source_ids for line in lines if line.source_ids}
+            if not relevant:
+                raise click.ClickException(f"{source} has no source_ids; add to each line the ids of what answers it")
+            with opened(directory, passages, embed_url, embed_model) as searcher:
+                found = retrieval(searcher, rewritten, relevant)
+    _show(found, rewritten)
+    measured = figures(rewritten)
+    for name, value in msgspec.structs.asdict(measured).items():
+        shown = f"{value:.3f}" if isinstance(value, float) else f"{value:,}"
+        plain_console().print(f"{name.replace('_', ' ')}: {shown}")
+    if out is not None:
+        save(out, {"figures": measured, "retrieval": found, "rewrites": rewritten})
+
+
+def _show(found: _Found, rewritten: list[Rewritten]) -> None:
+    """One row per language and form; one language is shown once, as all."""
+    if not found:
+        return
+    several = len({one.language for one in rewritten}) > 1
+    rows = [(language, form, measured) for language, forms in found.items() for form, measured in forms.items()]
+    table = Table("language", "question", *rows[0][2], box=None)
+    for language, form, measured in rows:
+        if several or language == "all":
+            table.add_row(language, form, *(f"{value:.3f}" for value in measured.values()))
+    plain_console().print(table)
+
+
+if __name__ == "__main__":
+    main()

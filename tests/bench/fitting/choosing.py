@@ -20,8 +20,8 @@ from actors.choosing.rows import MOST_OF_ROW, look_up, told
 from actors.choosing.signs import probability, signs
 from actors.choosing.weights import FittedOn, Weights
 from bus.wire.messages import Passage
-from runtime.measure.calibrating import Numbers, Tried, calibrate, minimised
 from runtime.measure.questions import GoldQuestion, shows
+from tests.bench.fitting.calibrating import Numbers, Tried, calibrate, minimised
 
 #: What must not speak for a unit, and what may speak either way; everything else must not speak against it.
 AGAINST = frozenset(("identifiers_missing", "likely_missing", "asks", "row_without_column"))

@@ -16,8 +16,8 @@ from actors.gate.check import check_sentence, objections, withholds
 from actors.gate.markup import without_markup
 from actors.gate.overlap import is_factual
 from actors.gate.support import SHAPE, SIGNS, Weights, is_judged, signs
-from runtime.measure.calibrating import logistic, minimised
 from runtime.measure.gate_scores import SUPPORTED, Line, cited
+from tests.bench.fitting.calibrating import logistic, minimised
 
 #: The share of true sentences of answers that may be marked or withheld.
 MAY_DOUBT = 0.225

@@ -1,4 +1,7 @@
-"""`groundwire eval fit`: fit the weights by which answers are chosen on question sets, and report how often they are right."""
+"""Fit the weights by which answers are chosen on question sets, and report how often they are right.
+
+uv run python -m tests.bench.fit_choosing --set FILE=INDEX --set FILE=INDEX --out FILE [--report FOLDER]
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,12 +18,12 @@ from runtime.commands.eval import save, write
 from runtime.commands.eval_questions import checked, indexes
 from runtime.commands.options import one_line_errors
 from runtime.commands.progress import bars
-from runtime.measure.examples import SetLine, examples, gold_of, sampled
-from runtime.measure.fit_figures import chosen, scored, tenths
-from runtime.measure.fit_report import Fitted, Scored, Sheet, diagram, page, sheets
-from runtime.measure.fitting import Example, fit, passage_holds_gold
 from runtime.measure.lines import BadLine, read
 from runtime.measure.questions import GoldQuestion
+from tests.bench.fitting.choosing import Example, fit, passage_holds_gold
+from tests.bench.fitting.examples import SetLine, examples, gold_of, sampled
+from tests.bench.fitting.figures import chosen, scored, tenths
+from tests.bench.fitting.report import Fitted, Scored, Sheet, diagram, page, sheets
 
 PAGE, DIAGRAM = "choosing.md", "reliability.svg"
 
@@ -67,7 +70,7 @@ class _Set:
         ]
 
 
-@click.command("fit")
+@click.command()
 @click.option("--set", "sets", required=True, multiple=True, type=_Pair(), help="A set to fit on; several with more.")
 @click.option("--qa", multiple=True, type=_Pair(), help="A question answering set to fit on as well.")
 @click.option(
@@ -83,7 +86,7 @@ class _Set:
     "--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="File to write the weights to."
 )
 @click.option("--report", type=click.Path(path_type=Path, file_okay=False), help="Folder to write the report to.")
-def eval_fit_command(
+def main(
     *,
     sets: Sequence[tuple[Path, Path]],
     qa: Sequence[tuple[Path, Path]],
@@ -200,3 +203,7 @@ def _table(sheet: Sheet) -> Table:
     for row in sheet.rows:
         table.add_row(*row)
     return table
+
+
+if __name__ == "__main__":
+    main()

@@ -1,4 +1,4 @@
-"""`groundwire eval rewriting`: the figures, and the command on small files of our own."""
+"""The rewriting of follow-ups: the figures, and the command on small files of our own."""
 
 import json
 from pathlib import Path
@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from runtime.commands.eval_rewriting import eval_rewriting_command
-from runtime.measure.rewriting import FollowUp, rewrite
-from runtime.measure.rewriting import figures as rewriting_figures
+from tests.bench.bench_rewriting import FollowUp, main, rewrite
+from tests.bench.bench_rewriting import figures as rewriting_figures
 
 
 def write(path: Path, lines: list[dict[str, object]]) -> Path:
@@ -16,7 +15,7 @@ def write(path: Path, lines: list[dict[str, object]]) -> Path:
     return path
 
 
-def test_eval_rewriting(tmp_path: Path) -> None:
+def test_rewriting(tmp_path: Path) -> None:
     turns = [{"role": "user", "content": "What is hay fever?"}]
     lines = [
         {"id": "1", "question": "What is hay fever?", "rewrite": "What is hay fever?", "history": []},
@@ -25,7 +24,7 @@ def test_eval_rewriting(tmp_path: Path) -> None:
     ]
     out = tmp_path / "out.json"
     source = write(tmp_path / "f.jsonl", lines)
-    result = CliRunner().invoke(eval_rewriting_command, ["--file", str(source), "--json", str(out)])
+    result = CliRunner().invoke(main, ["--file", str(source), "--json", str(out)])
     assert result.exit_code == 0, result.output
     found = json.loads(out.read_text())["figures"]
     assert found["questions"] == 2
@@ -35,7 +34,7 @@ def test_eval_rewriting(tmp_path: Path) -> None:
     assert (found["with_a_topic"], found["lost_a_content_word"]) == (2, 0)
 
 
-def test_eval_rewriting_measures_each_form(tmp_path: Path) -> None:
+def test_rewriting_measures_each_form(tmp_path: Path) -> None:
     passages = write(
         tmp_path / "p.jsonl",
         [
@@ -51,21 +50,21 @@ def test_eval_rewriting_measures_each_form(tmp_path: Path) -> None:
     source = write(tmp_path / "f.jsonl", [{**line, "rewrite": "Is gout rare in winter?", "source_ids": ["gout"]}])
     out = tmp_path / "out.json"
     options = ["--file", str(source), "--passages", str(passages), "--json", str(out)]
-    result = CliRunner().invoke(eval_rewriting_command, options)
+    result = CliRunner().invoke(main, options)
     assert result.exit_code == 0, result.output
     assert "by people" in result.output
     forms = json.loads(out.read_text())["retrieval"]["all"]
     assert forms["rewritten"] == forms["by people"] == {"R@5": 1.0, "MRR@10": 1.0}
 
     bare = write(tmp_path / "bare.jsonl", [{**line, "rewrite": "Is gout rare in winter?"}])
-    result = CliRunner().invoke(eval_rewriting_command, ["--file", str(bare), "--passages", str(passages)])
+    result = CliRunner().invoke(main, ["--file", str(bare), "--passages", str(passages)])
     assert result.exit_code == 1
     assert "no source_ids" in result.output
 
 
 def test_a_file_without_histories_is_refused(tmp_path: Path) -> None:
     source = write(tmp_path / "f.jsonl", [{"id": "1", "question": "a", "rewrite": "a"}])
-    result = CliRunner().invoke(eval_rewriting_command, ["--file", str(source)])
+    result = CliRunner().invoke(main, ["--file", str(source)])
     assert result.exit_code == 1
     assert "no question with a history" in result.output
 

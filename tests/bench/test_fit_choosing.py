@@ -1,4 +1,4 @@
-"""`groundwire eval fit`: its figures, its diagram, the calibration, and the command over small real indexes."""
+"""The fit of the weights of the choosing: its figures, its diagram, the calibration, and the command over small real indexes."""
 
 import json
 from dataclasses import replace
@@ -14,11 +14,11 @@ from actors.choosing.confidence import HIGH
 from actors.choosing.signs import SIGNS, probability
 from actors.choosing.weights import Weights
 from index.build.ingest import bring_in
-from runtime.commands.eval_fit import eval_fit_command
-from runtime.measure.calibrating import AGAINST, RIGHT_OF_HIGH, RIGHT_OF_SHOWN, Tried, calibrate
-from runtime.measure.fit_figures import Chosen, Tenth, bands, calibration_error, shown_from, tenths
-from runtime.measure.fit_report import Fitted, diagram, page, written
 from runtime.measure.question_figures import share
+from tests.bench.fit_choosing import main
+from tests.bench.fitting.calibrating import AGAINST, RIGHT_OF_HIGH, RIGHT_OF_SHOWN, Tried, calibrate
+from tests.bench.fitting.figures import Chosen, Tenth, bands, calibration_error, shown_from, tenths
+from tests.bench.fitting.report import Fitted, diagram, page, written
 
 RIGHT = Chosen("shop", answerable=True, right=True, near=True, probability=0.95)
 ITEMS = [
@@ -140,10 +140,10 @@ def write(path: Path, rows: list[dict[str, object]]) -> Path:
 
 
 def run_command(*arguments: object) -> Result:
-    return CliRunner().invoke(eval_fit_command, [str(argument) for argument in arguments])
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
-def test_eval_fit_is_reproducible(indexes: Path, tmp_path: Path) -> None:
+def test_fit_is_reproducible(indexes: Path, tmp_path: Path) -> None:
     both = write(tmp_path / "both" / "questions.jsonl", lines("shop", "library"))
     passages = write(tmp_path / "passages.jsonl", [{**one, "collection": ""} for one in lines("shop", gold="answers")])
     held = write(tmp_path / "held.jsonl", lines("library"))
