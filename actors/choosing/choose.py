@@ -231,13 +231,16 @@ def _of_both_sides(asked: Asked, ranked: Sequence[Ranked], most: float) -> list[
 
 
 def _other_sides(asked: Asked, ranked: Sequence[Ranked], room: float) -> list[Ranked]:
-    """The best unit that speaks of each side of a comparison which the very best one leaves out, of those that fit in `room`."""
+    """The best unit that speaks of each side of a comparison which the very best one leaves out, of those that fit in `room`.
+
+    One that speaks of that side alone comes before one that speaks of both.
+    """
+    fit = [each for each in ranked[1:_DEEP] if _weight(each.unit) <= room]
     sides = [side for side in asked.sides if not _speaks(asked, ranked[0].read, side)]
-    found = (
-        next((each for each in ranked[1:_DEEP] if _weight(each.unit) <= room and _speaks(asked, each.read, side)), None)
-        for side in sides
-    )
-    return [each for each in found if each is not None]
+    found = ([each for each in fit if _speaks(asked, each.read, side)] for side in sides)
+    return [
+        min(of, key=lambda each: sum(_speaks(asked, each.read, side) for side in asked.sides)) for of in found if of
+    ]
 
 
 def left_out(asked: Asked, shown: Sequence[Ranked]) -> float:

@@ -7,6 +7,7 @@ are in other languages, where words cannot match.
 from collections.abc import Sequence
 from typing import get_args
 
+from actors.choosing.aliases import in_one_name
 from actors.evidence.section import section_of
 from actors.evidence.spans import Slice
 from actors.outcome.refusals import fit, fit_parts, refuse
@@ -111,7 +112,7 @@ def _gets_hint(question: Question) -> bool:
 
 
 def _words_of(question: Question) -> str:
-    return f"{question.text} {question.topic}"
+    return in_one_name(f"{question.text} {question.topic}", profile_of(question.profile).synonyms)
 
 
 def _near_passages(question: Question, passages: Sequence[Passage], best: Sequence[Slice]) -> tuple[NearPassage, ...]:

@@ -81,8 +81,9 @@ def unsure(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice
         foreign, sure, known = True, False, {passage.language for passage in shown}
     if sure and not (question.needs_model or hints or misses(message, passages if message.complex else shown)):
         return None
-    nearest = max(spans.share_held(question.text, p.text + " " + p.title) for p in passages)
-    far = nearest < profile_of(question.profile).retrieval.low_relevance
+    profile = profile_of(question.profile)
+    named = in_one_name(question.text, profile.synonyms)
+    far = max(spans.share_held(named, p.text + " " + p.title) for p in passages) < profile.retrieval.low_relevance
     if far and is_outside(question):
         return decline(question, "out_of_scope")
     return closest(

@@ -30,10 +30,12 @@ def misses(message: PassagesReady, read: Sequence[Passage]) -> bool:
     sides = sides_of(message)
     if sides:
         return any(aspect in side or side in aspect for aspect in message.missing for side in sides)
-    if not profile_of(message.question.profile).safety_advice:
+    profile = profile_of(message.question.profile)
+    if not profile.safety_advice:
         return False
     texts = [f"{passage.title} {' '.join(passage.headings)} {passage.text}" for passage in read]
-    return unsaid(message.question.text, texts, only_first=message.complex)
+    named, *said = (in_one_name(text, profile.synonyms) for text in (message.question.text, *texts))
+    return unsaid(named, said, only_first=message.complex)
 
 
 def sides_of(message: PassagesReady) -> tuple[str, ...]:

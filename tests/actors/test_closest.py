@@ -181,3 +181,12 @@ async def test_rejected_passages_are_shown_but_never_evidence() -> None:
     ready = await judge_sufficiency.handle((judged, kept), ScriptedAsk({"judge_sufficiency": enough}))
     assert isinstance(ready, PassagesReady)
     assert (ready.passages, ready.near) == ((SHOP,), (passage(),))
+
+
+def test_another_name_of_the_thing_is_near() -> None:
+    """The profile says that a 塑形镜 is a 角膜塑形镜, and a 副反应 a 不良反应."""
+    found = ended(
+        passage("l.md", "角膜塑形镜只能夜间佩戴。"),
+        question=question(text="塑形镜要钱吗", asked="塑形镜要钱吗", language="zh", profile="myopia"),
+    )
+    assert (found.outcome, marked(found)) == ("closest", [["角膜塑形镜"]])

@@ -71,3 +71,17 @@ def test_unlikely_second_side_is_shown() -> None:
     assert left_out(asked, ranked[:1]) == 0.5
     assert left_out(asked, shown) == 0.0
     assert {"ferry", "barge"} <= {word for each in shown for word in each.unit.text.lower().split()}
+
+
+def test_side_of_its_own_comes_before_one_with_both() -> None:
+    asked = read_question(
+        resolved(QuestionAsked(question="What is the difference between a ferry and a barge?")), Collection()
+    )
+    both: Piece = ("prose", "The pilot of the ferry warns each barge.")
+    ranked = rank(asked, passages(FERRIES[0], FERRIES[1], both, *FERRIES[2:]), weights())
+    ferry, pilot, barge = (
+        next(each for each in ranked if each.unit.text == text)
+        for text in (FERRIES[1][1], both[1], "A barge carries coal.")
+    )
+    shown = to_show(asked, [ferry, pilot, barge])
+    assert shown[:2] == [ferry, barge]

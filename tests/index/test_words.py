@@ -114,6 +114,21 @@ def test_the_kind_of_thing_asked_for(question: str, kind: str) -> None:
         ("person", "The school was founded by sailors.", "Who founded the school?", False),
         ("reason", "They left because it rained.", "Why did they leave?", True),
         ("reason", "They left.", "Why did they leave?", False),
+        # a price is answered by money alone
+        ("count", "The tour lasts 90 minutes.", "What does the tour cost?", False),
+        ("count", "A tour is 12 dollars for each of the 3 visitors.", "What does the tour cost?", True),
+        ("count", "On Sundays the tour is free.", "How much does the tour cost on Sundays?", True),
+        ("count", "La visite dure 90 minutes.", "Combien coûte la visite ?", False),
+        ("count", "La visite est gratuite.", "Combien coûte la visite ?", True),
+        ("count", "La visita dura 90 minutos.", "¿Cuánto cuesta la visita?", False),
+        ("count", "Se pagan 8 por persona.", "¿Cuánto cuesta la visita?", True),
+        ("count", "关节镜检查持续40分钟。", "关节镜检查多少钱？", False),
+        ("count", "检查每次320元。", "关节镜检查多少钱？", True),
+        ("count", "견학은 90분 걸립니다.", "견학 비용은 얼마인가요?", False),
+        ("count", "한 사람에 5천 원입니다.", "견학 비용은 얼마인가요?", True),
+        ("count", "تستغرق الجولة 90 دقيقة.", "كم تكلف الجولة؟", False),
+        ("count", "الجولة بعشرين درهما.", "كم تكلف الجولة؟", True),
+        ("count", "The pupils are 12.", "How much did the class grow?", True),
     ],
 )
 def test_new_content_of_a_kind_is_detected(kind: str, sentence: str, question: str, held: bool) -> None:
