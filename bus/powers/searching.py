@@ -98,13 +98,13 @@ def reply_of(record: SearchRecord) -> SearchReply:
     return _replies.decode(record.hits)
 
 
-def found_in(record: SearchRecord) -> tuple[str, int]:
-    """The snapshot that a recorded search was made in, and how many passages it found; nothing where that cannot be read."""
+def found_in(record: SearchRecord) -> tuple[str, tuple[Passage, ...]]:
+    """The snapshot that a recorded search was made in, and the passages it found; nothing where that cannot be read."""
     try:
         reply = reply_of(record)
     except UNREADABLE:
-        return "", 0
-    return reply.snapshot, len(reply.passages)
+        return "", ()
+    return reply.snapshot, reply.passages
 
 
 @dataclass(slots=True)

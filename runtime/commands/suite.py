@@ -1,7 +1,6 @@
 """`groundwire suite`: keep recorded runs with what is expected of them, and check them again."""
 
 import asyncio
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,15 +20,16 @@ from runtime.forking.powers import live_for_runs
 from runtime.replay.journal_traces import latest_runs
 from runtime.replay.run_rows import Wanted
 from runtime.replay.sharing import shared
-from runtime.replay.trace import Trace
+from runtime.replay.trace import Trace, read
 from runtime.settings import Settings
-from runtime.suite.cases import Case, Suite, expected_of, read_suite, refuted_of, write_suite
+from runtime.suite.cases import Case, Suite, expected_of, name_for, read_suite, refuted_of, traces_of, write_suite
+from runtime.suite.foreign import cases_in, dumped, items_of, spans_of_case
 from runtime.suite.junit import write_junit
-from runtime.suite.langfuse import cases_in, dumped, items_of
 from runtime.suite.running import Checked, check
 from runtime.terminal import one_line, say, say_json
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
+FORMATS = ("langfuse", "openinference")
 _OUT = click.option("--out", type=_FILE, required=True, help="Suite to add to, or to make.")
 
 
@@ -80,7 +80,7 @@ def add_command(
     added = []
     for source in runs:
         trace = asyncio.run(_kept(source, settings, share))
-        case = _case(trace, name or _name(trace.record, cases), expected)
+        case = _case(trace, name or name_for(trace.record.question, cases), expected)
         cases = {key: each for key, each in cases.items() if key != case.name} | {case.name: case}
         traces[case.run] = trace
         added.append(case.name)
@@ -122,12 +122,6 @@ def _case(trace: Trace, name: str, given: Mapping[str, Any]) -> Case:
         return msgspec.convert(msgspec.to_builtins(msgspec.structs.replace(case, **keys)), Case)
     except msgspec.ValidationError as error:
         refuse(f"{name}: {error}")
-
-
-def _name(record: RunRecord, taken: Mapping[str, Case]) -> str:
-    """The first words of the question; with a number where another case has them."""
-    words = "-".join(re.findall(r"\w+", record.question.casefold())[:8])[:60] or record.run_id
-    return next(name for n in range(1, len(taken) + 2) if (name := words if n == 1 else f"{words}-{n}") not in taken)
 
 
 @suite_group.command("run")
@@ -181,13 +175,21 @@ def run_command(
 @suite_group.command("export")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--out", type=_FILE, required=True, help="File of JSON Lines to write.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default=FORMATS[0], show_default=True)
 @refusing()
-def export_command(file: Path, out: Path) -> None:
-    """Write the cases of FILE as items of a Langfuse dataset, which has the suite's name."""
-    items = list(items_of(read_suite(file), file.stem))
+def export_command(file: Path, out: Path, form: str) -> None:
+    """Write the cases of FILE as items of a Langfuse dataset of the suite's name, or their runs as spans of OpenInference."""
+    suite = read_suite(file)
+    made = list(items_of(suite, file.stem)) if form == "langfuse" else asyncio.run(_as_spans(file, suite))
     with writing(out):
-        out.write_bytes(dumped(items))
-    say(f"{out}: items: {len(items)}")
+        out.write_bytes(dumped(made))
+    say(f"{out}: cases written: {len(made)} of {len(suite.case)}")
+
+
+async def _as_spans(path: Path, suite: Suite) -> list[dict[str, Any]]:
+    """The runs of the cases; one without a run, as it was imported, has no spans."""
+    made = [await spans_of_case(case, read(traces_of(path) / case.run), pipeline()) for case in suite.case]
+    return [spans for spans in made if spans is not None]
 
 
 @suite_group.command("import")
@@ -195,9 +197,10 @@ def export_command(file: Path, out: Path) -> None:
 @_OUT
 @refusing()
 def import_command(file: Path, out: Path) -> None:
-    """Add the items of a Langfuse dataset in FILE, JSON Lines, to a suite.
+    """Add the items of a Langfuse dataset, or the traces of OpenInference, in FILE to a suite.
 
-    An item with the name of a case changes that case. A new one has no recorded evidence: check it with `suite run --index`.
+    FILE has JSON, or a line of JSON each. An item or trace with the name of a case changes that case. A new item has no recorded
+    evidence: check it with `suite run --index`. A new trace has the documents that its retrievers found.
     """
     suite, traces = cases_in(file, _begun(out))
     with writing(out):

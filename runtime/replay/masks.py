@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from typing import Final
 
 from index.languages.words import written_terms
@@ -18,6 +19,9 @@ from index.masking import Value, mask, personal_in, secret_in
 #: How often another stand-in is tried until it is data of the same form; in the second half the first third of a value stays.
 _TRIES: Final = 600
 _SHORTEST_CUT: Final = 4
+#: From which length a word is compared with the values, and the ratio of `difflib` from which it nearly is one.
+_NEAR_FROM, _NEAR = 8, 0.8
+_HAS_DIGIT = re.compile(r"\d").search
 #: Letters that stand in for one another: those of numbers of base sixteen, vowels and consonants, so that a text sounds as it did.
 _HEX: Final = ("abcdef",)
 _SOUNDS: Final = ("aeiouy", "bcdfghjklmnpqrstvwxz")
@@ -57,6 +61,14 @@ class Masks:
             bare = _bare(value.text)
             if len(bare) >= _SHORTEST_CUT and (bare not in self.values or value.personal):
                 self.values.setdefault(bare, value)
+
+    def learn_near(self, text: str) -> None:
+        """Learn the words that nearly are a value: a model changed a digit, and what is left is no value of its form any more."""
+        for word in filter(_HAS_DIGIT, re.findall(rf"[^\W_]{{{_NEAR_FROM},}}", text)):
+            known = [bare for bare, value in self.values.items() if value.text.isalnum()]
+            near = (SequenceMatcher(None, word.casefold(), bare).ratio() for bare in known)
+            if word.casefold() not in known and any(ratio >= _NEAR for ratio in near):
+                self.learn_word(word)
 
     def learn_word(self, text: str) -> None:
         """Mask this text too, such as a name."""

@@ -60,16 +60,21 @@ async def shared(
     nearly: Shared | None = None
     failed, masks_personal = before.divergence, profile_masks(trace)
     key = key or secrets.token_bytes(16)
+    learned = Masks(key, all_secrets, masks_personal)
+    texts = dict.fromkeys(_texts(trace))
+    for text in texts:
+        learned.learn(text)
+    for text in also:
+        learned.learn_word(text)
+    for text in texts:
+        learned.learn_near(text)
+    learned.values.pop(trace.run_id.casefold(), None)
+    if not learned.values:
+        return Shared(_masked(trace, learned, {}), 0)
+    ordinary = _ordinary(trace, learned)
     for n in range(TRIES):
-        masks = Masks(key + bytes([n]), all_secrets, masks_personal)
-        for text in dict.fromkeys(_texts(trace)):
-            masks.learn(text)
-        for text in also:
-            masks.learn_word(text)
-        masks.values.pop(trace.run_id.casefold(), None)
-        if not masks.values:
-            return Shared(_masked(trace, masks, {}), 0)
-        masks.choose(_ordinary(trace, masks))
+        masks = Masks(key + bytes([n]), all_secrets, masks_personal, learned.values)
+        masks.choose(ordinary)
         new = _masked(trace, masks, dict(_digests(variables, masks)))
         for form in (new, await recorded_anew(new, graph) if before.divergence is None else None):
             if form is None or _end(form)[:2] != _end(trace)[:2] or (nearly and _end(form) != _end(trace)):

@@ -4,5 +4,5 @@ cases      a case and its file; what a finished run lets one expect
 checking   a finished run against a case
 running    a case run again: over its recorded evidence, or over today's index
 junit      the results as JUnit has them
-langfuse   cases as items of a Langfuse dataset, and back
+foreign    cases as items of a Langfuse dataset, or as spans of OpenInference, and back
 """

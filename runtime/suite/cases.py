@@ -6,7 +6,7 @@ a file of its own, so a new case changes no other.
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -122,6 +122,12 @@ def refuted_of(record: RunRecord, name: str, run: str) -> Case:
         outcome=None if record.outcome == "answered" else "answered",
         never_says=tuple(word for word in came.says if word not in asked),
     )
+
+
+def name_for(question: str, taken: Collection[str]) -> str:
+    """The first words of the question; with a number where another case has them."""
+    words = "-".join(re.findall(r"\w+", question.casefold())[:8])[:60] or "case"
+    return next(name for n in range(1, len(taken) + 2) if (name := words if n == 1 else f"{words}-{n}") not in taken)
 
 
 def sources_of(record: RunRecord) -> Words:

@@ -1,8 +1,12 @@
 """A finished run as spans of OpenTelemetry, made from its records: the question and its wait, stages, asks, searches, the device.
 
-Names and attributes follow the semantic conventions for generative AI (https://github.com/open-telemetry/semantic-conventions-genai);
-our own begin with `groundwire.`. The ids follow from the run's id, so that spans sent twice are the same spans.
-They hold no words of question, passages or answer without `content`.
+Names and attributes follow two conventions, and our own begin with `groundwire.`:
+
+    https://github.com/open-telemetry/semantic-conventions-genai
+    https://github.com/Arize-ai/openinference/blob/main/spec/semantic_conventions.md
+
+The ids follow from the run's id, so that spans sent twice are the same spans. They hold no words of question, passages or answer
+without `content`.
 """
 
 import hashlib
@@ -16,7 +20,9 @@ from bus.powers.searching import found_in
 from bus.runs.run_record import RunRecord, record_of
 from bus.runs.story import RunStory, StageRun, story_of
 from bus.transport.traceparent import Parent, own, parent_in
+from prompts.rendered import Rendered
 
+type Prompts = Mapping[tuple[str, str], Rendered]
 type Value = str | int | float | bool | Sequence[str]
 type Kind = Literal["server", "client", "internal"]
 
@@ -42,6 +48,7 @@ class _RunTrace:
 
     trace_id: str
     run_id: str
+    prompts: Prompts | None
 
     def span(
         self,
@@ -64,8 +71,10 @@ class _RunTrace:
         return Span(self.trace_id, span_id, parent, name, kind, began, max(began, ended), attributes, error)
 
 
-def spans_of(records: Sequence[Record], *, content: bool = False) -> list[Span]:
+def spans_of(records: Sequence[Record], *, content: bool = False, prompts: Prompts | None = None) -> list[Span]:
     """The spans of a run whose records are given, oldest first, the whole run's first.
+
+    `prompts`: by name and digest of the variables; with them, the spans also hold what was asked, replied, searched and found.
 
     None without its question or its end, and none where the client's own trace is not recorded.
     """
@@ -74,7 +83,7 @@ def spans_of(records: Sequence[Record], *, content: bool = False) -> list[Span]:
     parent = parent_in(story.headers.get(TRACEPARENT)) or own(story.run_id)
     if run is None or run.finished_at is None or not parent.sampled:
         return []
-    trace = _RunTrace(parent.trace_id, run.run_id)
+    trace = _RunTrace(parent.trace_id, run.run_id, prompts)
     whole = _whole(trace, run, story, parent, run.finished_at, content=content)
     waited = trace.span("admission", whole.span_id, "admission", "internal", story.received_at, story.asked_at)
     before = [waited] if story.received_at < story.asked_at else []
@@ -90,6 +99,7 @@ def _whole(
     if content:
         values["gen_ai.input.messages"] = _chat_message("user", run.question)
         values["gen_ai.output.messages"] = _chat_message("assistant", run.answer)
+        values |= {"input.value": run.question, "output.value": run.answer}
     reason = run.reason or run.unrun or ""
     return trace.span(
         "run",
@@ -99,6 +109,7 @@ def _whole(
         story.received_at,
         finished_at,
         error=(reason or "internal") if run.outcome == "failed" else "",
+        openinference__span__kind="CHAIN",
         gen_ai__operation__name="invoke_workflow",
         gen_ai__workflow__name=run.profile,
         gen_ai__provider__name="groundwire",
@@ -128,6 +139,7 @@ def _stage(trace: _RunTrace, whole: Span, run: StageRun) -> Iterator[Span]:
         "internal",
         record.time - stage.took_s,
         record.time,
+        openinference__span__kind="CHAIN",
         groundwire__stage=stage.actor,
         groundwire__lane=record.key.lane,
         groundwire__attempt=stage.attempt,
@@ -144,6 +156,14 @@ def _ask(trace: _RunTrace, stage: Span, name_in_run: str, ask: AskRecord) -> Ite
     began = stage.began + ask.began_s
     ended = began + ask.took_s
     model = ask.model or ask.engine
+    values: dict[str, Value] = {}
+    if trace.prompts is not None:
+        values["output.value"] = ask.said
+        if prompt := trace.prompts.get((ask.prompt, ask.variables)):
+            values["input.value"] = prompt.user
+            for n, (role, text) in enumerate((("system", prompt.system), ("user", prompt.user))):
+                message = f"llm.input_messages.{n}.message"
+                values |= {f"{message}.role": role, f"{message}.content": text}
     span = trace.span(
         name_in_run,
         stage.span_id,
@@ -152,6 +172,10 @@ def _ask(trace: _RunTrace, stage: Span, name_in_run: str, ask: AskRecord) -> Ite
         began,
         ended,
         error=_kind_of(ask.failure) if ask.failure else "",
+        openinference__span__kind="LLM",
+        llm__model_name=model,
+        llm__token_count__prompt=ask.tokens_in,
+        llm__token_count__completion=ask.tokens_out,
         gen_ai__operation__name="chat",
         gen_ai__provider__name=ask.engine,
         gen_ai__request__model=model,
@@ -164,6 +188,7 @@ def _ask(trace: _RunTrace, stage: Span, name_in_run: str, ask: AskRecord) -> Ite
         gen_ai__usage__cache_read__input_tokens=ask.tokens_in_cached,
         groundwire__prompt_version=ask.version,
         groundwire__cached=ask.cached,
+        **values,
     )
     yield span
     at = ended - (ask.queue_s + ask.prefill_s + ask.decode_s)  # the device ends with the reply
@@ -175,7 +200,14 @@ def _ask(trace: _RunTrace, stage: Span, name_in_run: str, ask: AskRecord) -> Ite
 
 def _search(trace: _RunTrace, stage: Span, name_in_run: str, search: SearchRecord) -> Span:
     began = stage.began + search.began_s
-    snapshot, hits = found_in(search)
+    snapshot, passages = found_in(search)
+    values: dict[str, Value] = {}
+    if trace.prompts is not None:
+        values["input.value"] = search.query
+        for n, passage in enumerate(passages):
+            document = f"retrieval.documents.{n}.document"
+            values |= {f"{document}.id": passage.source_id, f"{document}.content": passage.text}
+            values[f"{document}.score"] = passage.score
     return trace.span(
         name_in_run,
         stage.span_id,
@@ -183,12 +215,15 @@ def _search(trace: _RunTrace, stage: Span, name_in_run: str, search: SearchRecor
         "client",
         began,
         began + search.took_s,
+        error="",
+        openinference__span__kind="RETRIEVER",
         gen_ai__operation__name="retrieval",
         gen_ai__provider__name="groundwire",
         gen_ai__data_source__id=snapshot,
         gen_ai__request__top_k=search.k,
         groundwire__language=search.language,
-        groundwire__hits=hits,
+        groundwire__hits=len(passages),
+        **values,
     )
 
 

@@ -93,6 +93,21 @@ async def test_one_value_has_one_stand_in() -> None:
     assert other[-12:][3:7] == phone[4:8]
 
 
+async def test_value_that_a_model_changed_goes_too() -> None:
+    masks = Masks(b"k" * 16)
+    evidence, reply = (
+        "The key AKIAEW02VO11GP82HZXW opens it.",
+        "The key AKIAEW9VO11GP82HZXW opens it; AKIAS and 14days do not.",
+    )
+    masks.learn(evidence)
+    masks.learn_near(reply)
+    masks.choose(set())
+    one, other = (masks.apply(text)[8:28] for text in (evidence, reply))
+    assert "AKIAEW" not in one + other
+    assert (one[:6], one[8:]) == (other[:6], other[7:].rstrip()[:12])
+    assert masks.apply(reply).endswith(" opens it; AKIAS and 14days do not.")
+
+
 PLAIN = (
     "Refunds are paid within 14 days of the return, version 2.31.0 of 2025-10-31T09:00:00Z.",
     "See article 12/2024, order 558812 and the sections A4, B5 and C3 of the assessment-rules-2025.",
