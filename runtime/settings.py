@@ -69,11 +69,10 @@ class IndexSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     ca: str = ""  #: file of the authority that signed its certificate; empty for those of the system
     threads: Annotated[int, Meta(ge=1, le=64)] = 4  #: concurrent searches
     originals: bool = True  #: a caller that may find a document may open its file and the pages of a PDF
-    embedder: Literal["lsa", "mlx", "openai"] = "lsa"  #: what made the index's vectors; `lsa` needs no model
-    embed_model: str = ""  #: embedding model: folder, hub id or its name on the server
+    embedder: Literal["lsa", "openai"] = "lsa"  #: what made the index's vectors; `lsa` needs no model
+    embed_model: str = ""  #: embedding model: its name on the server
     embed_base_url: str = "http://127.0.0.1:8000/v1"  #: for `openai`
     embed_api_key: str = ""  #: for `openai`; falls back to OPENAI_API_KEY
-    embed_pooling: Literal["last", "mean"] = "last"  #: for `mlx`
     embed_instruction: str = ""  #: prefix of every query, for models that expect one
     embed_threshold: Annotated[float, Meta(ge=-1, le=1)] = 0.5  #: cosine below which a hit is dropped
     rerank_url: str = ""  #: of a reranker, without `/rerank`: `http://127.0.0.1:8080/v1`; empty for none
@@ -169,11 +168,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def without_model(self) -> bool:
         """Whether the actors answer asks by rules, in their own process."""
         return self.inference.engine == InferenceSettings().engine
-
-    @property
-    def has_inference(self) -> bool:
-        """Whether a process of its own runs a model."""
-        return not self.without_model or self.index.embedder == "mlx"
 
     @property
     def actor_names(self) -> tuple[str, ...]:

@@ -45,7 +45,7 @@ ODD_HEADERS = {
 ADVISORY = f"$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.{RUNS}.".encode()
 ONE = [b"gw.question_asked.", b"gw.event.", b"gw.progress.", b"gw.cancel.", b"gw.record.", ADVISORY]
 TWO = [b"gw.run_finished.", b"gw.passages_ready.", b"gw.answer_settled.", b"gw.access.", b"gw.unheard_of."]
-WHOLE = [b"gw.ask", b"gw.ask.stop", b"gw.search", b"gw.index", b"gw.embed", b"gw.health.actors"]
+WHOLE = [b"gw.ask", b"gw.ask.stop", b"gw.search", b"gw.index", b"gw.health.actors"]
 #: Any bytes that the server accepts in a part of a subject.
 ALLOWED = [byte for byte in range(33, 256) if byte not in b".*>"]
 BODIES = [b"{}", b"null", b'{"stream_seq":1e99}', b'{"type":"token"}', b"[" * 20_000, b"1" * 5000]

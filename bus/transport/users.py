@@ -17,7 +17,6 @@ from bus.wire.subjects import (
     CANCEL,
     CHAT,
     CLIENT_EVENTS,
-    EMBED,
     EVENTS,
     EVENTS_SUBJECTS,
     GET_RUN,
@@ -109,13 +108,13 @@ _BUCKETS = ("$JS.API.DIRECT.GET.*.$O.*.C.*", "$JS.API.DIRECT.GET.*.$O.*.M.*")
 #: These two only answer: a reply goes to an inbox and nowhere else. Each may ask for its own health.
 SEARCHING = User(
     name="search",
-    publish=(EMBED, *_BUCKETS, "gw.health.search", _INBOXES),
+    publish=(*_BUCKETS, "gw.health.search", _INBOXES),
     subscribe=(SEARCH, INDEX, SOURCES, "gw.health.search", "gw.metrics.search"),
 )
 INFERENCE = User(
     name="inference",
     publish=("gw.health.inference", _INBOXES),
-    subscribe=(ASK, f"{ASK}.stop", EMBED, "gw.health.inference", "gw.metrics.inference"),
+    subscribe=(ASK, f"{ASK}.stop", "gw.health.inference", "gw.metrics.inference"),
 )
 
 #: It asks, cancels and reads. It cannot write records or events of the pipeline.

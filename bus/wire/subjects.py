@@ -6,7 +6,7 @@ gw.event.<run_id>                   what the client sees, fenced: tokens, refere
 gw.canary.<run_id>                  the same of readiness's own questions, which integrations do not see
 gw.progress.<run_id>                what `events=all` adds: stages, sources, withheld, verdict, queued
 gw.runs.ask, gw.runs.get            requests of an integration (`bus.runs.requests`)
-gw.ask, gw.search, gw.index, gw.sources, gw.embed, gw.cancel.<run_id>, gw.admitted.<run_id>,
+gw.ask, gw.search, gw.index, gw.sources, gw.cancel.<run_id>, gw.admitted.<run_id>,
 gw.record.<run_id>                  core NATS: the sender repeats a request that gets no answer
 """
 
@@ -25,8 +25,6 @@ ASK = "gw.ask"
 SEARCH = "gw.search"
 INDEX = "gw.index"
 SOURCES = "gw.sources"
-#: Vectors from the process that owns the device, for an index with a model as embedder.
-EMBED = "gw.embed"
 #: Where the process that prunes the journal reports its state.
 JOURNAL = "gw.journal"
 CANCEL = "gw.cancel"

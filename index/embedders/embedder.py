@@ -1,10 +1,9 @@
 """What turns texts into vectors: the Protocol, and the spec that ties a snapshot to the embedder that built it.
 
-`lsa` (lsa.py) is fitted on the corpus and travels with the snapshot. Every other embedder is passed in by the program that
-knows how to reach a model; here only `openai_embedder` reaches one.
+`lsa` (lsa.py) is fitted on the corpus and travels with the snapshot; `openai_embedder` reaches the model of a server.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 import msgspec
@@ -34,26 +33,6 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str], *, query: bool) -> Vectors:
         """One row of length 1 per text, in order; `query` selects the query side of an asymmetric model. May block."""
         ...
-
-
-class CallableEmbedder:
-    """Any function `embed(texts, query) -> rows` as an Embedder; normalises the rows to length 1."""
-
-    def __init__(
-        self, spec: EmbedderSpec, function: Callable[[Sequence[str], bool], Sequence[Sequence[float]]]
-    ) -> None:
-        self.spec = spec
-        self._function = function
-
-    def embed(self, texts: Sequence[str], *, query: bool) -> Vectors:
-        """Raises IndexProblem when the function's rows do not have the declared dimension."""
-        rows = np.asarray(self._function(texts, query), dtype=np.float32)
-        if rows.shape != (len(texts), self.spec.dimension):
-            raise IndexProblem(
-                f"embedder {self.spec.name} gave vectors of shape {rows.shape} where {(len(texts), self.spec.dimension)}"
-                " was declared; correct its dimension"
-            )
-        return unit(rows)
 
 
 def unit(rows: Vectors) -> Vectors:

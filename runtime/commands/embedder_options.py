@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from bus.wire.errors import Unavailable
-from index.errors import IndexProblem
 from runtime.commands.options import Place, read_settings
 from runtime.terminal import say
 
@@ -23,33 +21,20 @@ def embedder_options[**P, R](command: Callable[P, R]) -> Callable[P, R]:
     url = click.option(
         "--embed-url", help="Base URL (…/v1) of an embeddings server.  [default: the setting index.embedder]"
     )
-    model = click.option(
-        "--embed-model", default="", help="Embedding model: its name on the server, a folder or a hub id."
-    )
+    model = click.option("--embed-model", default="", help="Embedding model: its name on the server.")
     return url(model(command))
 
 
-@contextmanager
-def embedder(url: str | None, model: str) -> "Iterator[Embedder | None]":
+def embedder(url: str | None, model: str) -> "Embedder | None":
     """The embedder that the options or else the settings name; None for LSA. Raises IndexProblem when it is not available."""
     settings = read_settings().index
     if url:
         settings = msgspec.structs.replace(settings, embedder="openai", embed_base_url=url)
     if model:
         settings = msgspec.structs.replace(settings, embed_model=model)
-    if settings.embedder == "lsa":
-        yield None
-        return
-    from runtime.engines.embedders import OwnEngine, over_http  # they know the bus
+    from runtime.engines.embedders import made_embedder
 
-    if settings.embedder == "openai":
-        yield over_http(settings)
-    else:
-        try:
-            with OwnEngine(settings) as engine:
-                yield engine.embedder()
-        except Unavailable as failure:
-            raise IndexProblem(str(failure)) from None
+    return made_embedder(settings)
 
 
 @contextmanager
@@ -63,12 +48,11 @@ def opened(
     from runtime.index_of import index_of
 
     settings = read_settings(index=index).index
-    with embedder(*embed) as vectors:
-        reranker = reranking(settings, lambda line: say(line, err=True))
-        searcher = Searcher.open(index_of(settings), snapshot, embedder=vectors, reranker=reranker)
-        try:
-            yield searcher
-        finally:
-            searcher.close()
-            if isinstance(index, Path):
-                class_archive.make_behind(index)
+    reranker = reranking(settings, lambda line: say(line, err=True))
+    searcher = Searcher.open(index_of(settings), snapshot, embedder=embedder(*embed), reranker=reranker)
+    try:
+        yield searcher
+    finally:
+        searcher.close()
+        if isinstance(index, Path):
+            class_archive.make_behind(index)

@@ -24,7 +24,8 @@ def opened(
     directory: Path | None, passages: Path | None, embed_url: str | None, embed_model: str
 ) -> Iterator[Searcher]:
     """The index in `directory`, built from `passages` if there is none; with no directory a temporary one. Raises IndexProblem."""
-    with tempfile.TemporaryDirectory() as scratch, embedder(embed_url, embed_model) as vectors:
+    vectors = embedder(embed_url, embed_model)
+    with tempfile.TemporaryDirectory() as scratch:
         folder = directory or Path(scratch) / "index"
         if passages is not None and not snapshot.exists(folder):
             with bars() as tell:

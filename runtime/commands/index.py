@@ -73,14 +73,14 @@ def _brings_in(name: str, meaning: str, *, only: bool) -> None:
     ) -> None:
         rules = rules_of(include, exclude, base_url)
         try:
-            with one_line_errors(), embedder(embed_url, embed_model) as vectors, bars() as tell:
+            with one_line_errors(), bars() as tell:
                 report = bring_in(
                     directory,
                     list(paths),
                     only=only,
                     rules=rules,
                     refit=refit,
-                    embedder=vectors,
+                    embedder=embedder(embed_url, embed_model),
                     progress=tell,
                     stdin=sys.stdin.buffer,
                     stdin_name=stdin_name,

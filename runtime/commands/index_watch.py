@@ -31,7 +31,8 @@ def watch_command(
         signal.signal(name, lambda *_: stop.set())
     if end_with_stdin:
         threading.Thread(target=_wait_for_end, args=(stop,), daemon=True).start()
-    with one_line_errors(), embedder(embed_url, embed_model) as vectors:
+    with one_line_errors():
+        vectors = embedder(embed_url, embed_model)
         keep_up(directory, paths, lambda line: say(one_line(line)), stop, embedder=vectors)
 
 

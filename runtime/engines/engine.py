@@ -17,7 +17,7 @@ from prompts.vocabulary import Priority
 #: What a prompt says where the engine has no grammar for the schema of its reply.
 SHAPE = "Answer with nothing but one JSON value that fits this JSON Schema: {schema}"
 
-Operation = Literal["generate", "verdict", "embed"]
+Operation = Literal["generate", "verdict"]
 Ending = Literal["stop", "length", "cancelled", "expired", "failed"]
 State = Literal["closed", "loading", "warming", "ready", "stuck", "failed"]
 
@@ -27,7 +27,7 @@ class RequestRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     request_id: str
     operation: Operation
-    prompt: str  # empty for embeddings
+    prompt: str
     version: str
     engine: str
     model: str
@@ -167,14 +167,3 @@ class Device(Protocol):
     """An engine with a device of its own, whose load can be watched."""
 
     def view(self) -> DeviceView: ...
-
-
-class EmbeddingEngine(Protocol):
-    """An engine that turns texts into vectors. Raises Unavailable."""
-
-    async def start(self) -> None: ...
-    async def close(self) -> None: ...
-
-    async def embed(self, texts: Sequence[str], *, query: bool) -> list[list[float]]:
-        """A vector a text; `query`: with the model's instruction for questions."""
-        ...

@@ -55,7 +55,7 @@ async def serve(
             )
             await runs.start()
             profiles = Path(settings.profiles) if settings.profiles else None
-            needed = ("search", *(("inference",) if settings.has_inference else ()), *settings.actor_names)
+            needed = ("search", *(("inference",) if not settings.without_model else ()), *settings.actor_names)
             app = make_app(
                 settings.edge,
                 runs,

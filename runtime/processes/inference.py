@@ -18,8 +18,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from bus.journal.records import AskRecord
 from bus.powers.asking import AskRequest, AskServer
-from bus.powers.embedding import serve_vectors
-from bus.transport.connection import Client, connect, keep_trying
+from bus.transport.connection import connect, keep_trying
 from bus.transport.health import answer_health, answer_text
 from bus.transport.users import INFERENCE
 from bus.transport.watched import Watch
@@ -27,12 +26,10 @@ from bus.wire.errors import BadReply
 from bus.wire.subjects import is_canary
 from prompts.contracts import PROMPTS
 from prompts.rendered import Rendered
-from runtime.engines.embedders import make_embedding_engine
 from runtime.engines.engine import (
     SHAPE,
     Delta,
     Device,
-    EmbeddingEngine,
     Engine,
     Finished,
     Remote,
@@ -153,18 +150,6 @@ def record_of(prompt: str, rendered: Rendered | None, finished: Finished, *, see
     )
 
 
-async def _serve_embedding(settings: Settings, client: Client) -> EmbeddingEngine | None:
-    """Answer `gw.embed` when the index's embedder is a model, which a thread of its own then runs."""
-    if settings.index.embedder != "mlx":
-        return None
-    engine = make_embedding_engine(settings.index)
-    await engine.start()
-    await serve_vectors(
-        client, lambda request: engine.embed(request.texts, query=request.query), model=settings.index.embed_model
-    )
-    return engine
-
-
 async def serve(settings: Settings, stop: asyncio.Event) -> None:
     """Take the device, start the engine, answer asks until `stop` is set, and close.
 
@@ -190,14 +175,11 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
         watch.keep("the look at the model server", engine.look_after)
     inference = Inference(engine, settings.inference)
     close = await AskServer(client, inference.answer, watch=watch).start()
-    embedding = await _serve_embedding(settings, client)
     await answer_text(client, "gw.metrics.inference", lambda: generate_latest(metrics))
     state |= {"ready": True, "detail": f"{engine.name} {engine.model}"}
     await stop.wait()
     await close()
     await inference.routes.close()
-    if embedding is not None:
-        await embedding.close()
     await engine.close()
     lock.release()
     await client.close()

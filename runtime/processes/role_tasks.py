@@ -31,7 +31,7 @@ LONGEST_STOP_S = 8.0
 
 def fits(settings: Settings, role: Role) -> bool:
     """Whether the role may share a process: a model has one to itself, which can be ended when its device hangs."""
-    return settings.index.embedder != "mlx" and (role != "inference" or settings.inference.engine == "extractive")
+    return role != "inference" or settings.without_model
 
 
 class RoleTasks:

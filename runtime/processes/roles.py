@@ -28,7 +28,7 @@ CANNOT_START = 78
 
 def roles_over(settings: Settings) -> tuple[Role, ...]:
     """The roles that a stack with an edge needs."""
-    return tuple(role for role in ROLES if role != "inference" or settings.has_inference)
+    return tuple(role for role in ROLES if role != "inference" or not settings.without_model)
 
 
 def run(role: Role, settings: Settings, *, name: str = "", end_with_stdin: bool = False) -> int:

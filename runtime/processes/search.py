@@ -17,19 +17,18 @@ from bus.journal.access import Groups
 from bus.powers.searching import SearchReply, SearchRequest, serve_search
 from bus.powers.served_index import Held, answer_served_index
 from bus.powers.sources import answer_sources
-from bus.transport.connection import Client, connect, keep_trying
+from bus.transport.connection import connect, keep_trying
 from bus.transport.health import answer_health
 from bus.transport.users import SEARCHING
 from bus.wire.errors import Failure, Unavailable
 from index.build.opening import Index
-from index.embedders.embedder import Embedder
 from index.embedders.reranker import Reranking
 from index.engines import search_engines
 from index.errors import IndexProblem
 from index.languages import FALLBACK
 from index.search.searcher import Searcher
 from runtime.bucket.follow import BucketSnapshots
-from runtime.engines.embedders import embedder_over, over_bus, over_http, reranking
+from runtime.engines.embedders import made_embedder, reranking
 from runtime.index_of import index_of
 from runtime.processes.hits import collection_of, passage_of
 from runtime.processes.kept_index import KeptIndex
@@ -159,15 +158,9 @@ class Threads:
         )
 
 
-def _opening(
-    index: Index, settings: Settings, client: Client, loop: asyncio.AbstractEventLoop, reranker: Reranking | None
-) -> Callable[[str], Searcher]:
-    """What opens a snapshot with the embedder that the settings name. Raises IndexProblem, Unavailable."""
-    embedder: Embedder | None = None
-    if settings.index.embedder == "openai":
-        embedder = over_http(settings.index)
-    elif settings.index.embedder == "mlx":
-        embedder = embedder_over(over_bus(client, loop), settings.index)
+def _opening(index: Index, settings: Settings, reranker: Reranking | None) -> Callable[[str], Searcher]:
+    """What opens a snapshot with the embedder that the settings name. Raises IndexProblem."""
+    embedder = made_embedder(settings.index)
     return lambda name: Searcher.open(index, name, embedder=embedder, reranker=reranker, earlier=EARLIER)
 
 
@@ -197,7 +190,7 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
         loop = asyncio.get_running_loop()
         reranker = await loop.run_in_executor(None, reranking, settings.index, log.warning)
         await answer_health(client, "search", lambda: health(state, reranker))
-        opening = await loop.run_in_executor(None, _opening, index, settings, client, loop, reranker)
+        opening = await loop.run_in_executor(None, _opening, index, settings, reranker)
         kept = KeptIndex(index, opening, settings.bus.deadline_s)
         closing.callback(kept.close)
         threads = Threads(kept.searcher, settings.index.threads, on_broken=kept.suspect)

@@ -41,7 +41,7 @@ ACKS = ("$JS.ACK.RUNS.retrieve.1.1.1.1.0",)
 
 #: Forbidden publishes of each user.
 NOT_PUBLISHED = {
-    "edge": (*EVENTS, *RECORDS, *STREAMS, *ACKS, "gw.ask", "gw.embed", "gw.run_finished.run.lane-1", "gw.ask.stop",
+    "edge": (*EVENTS, *RECORDS, *STREAMS, *ACKS, "gw.ask", "gw.run_finished.run.lane-1", "gw.ask.stop",
              "gw.runs.ask", "gw.runs.get"),
     "search": (*EVENTS, *RECORDS, *STREAMS, *READING, *ACKS, "gw.question_asked.run", "gw.run_finished.run.main", "gw.ask",
                "$O.shelf.C.x", "$O.shelf.M.x", "$JS.API.STREAM.PURGE.OBJ_shelf", "$JS.API.STREAM.INFO.OBJ_shelf",

@@ -110,29 +110,19 @@ async def test_ctrl_c_during_the_start_leaves_nothing(settings: Settings, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("inference", "embedder", "here"),
+    ("inference", "here"),
     [
-        ("extractive", "lsa", {"search", "inference", "actors"}),
-        ("mlx", "lsa", {"search", "actors"}),
-        ("openai", "lsa", {"search", "actors"}),
-        ("extractive", "mlx", set()),
+        ("extractive", {"search", "inference", "actors"}),
+        ("mlx", {"search", "actors"}),
+        ("openai", {"search", "actors"}),
     ],
 )
-def test_a_model_keeps_its_process(inference: str, embedder: str, here: set[str]) -> None:
-    settings = Settings(
-        inference=InferenceSettings(engine=inference),  # type: ignore[arg-type]
-        index=IndexSettings(embedder=embedder),  # type: ignore[arg-type]
-    )
+def test_a_model_keeps_its_process(inference: str, here: set[str]) -> None:
+    settings = Settings(inference=InferenceSettings(engine=inference))
     assert {role for role in MOST if role_tasks.fits(settings, role)} == here
 
 
-@pytest.mark.parametrize(
-    ("inference", "embedder", "has"),
-    [("extractive", "lsa", False), ("openai", "lsa", True), ("mlx", "lsa", True), ("extractive", "mlx", True)],
-)
-def test_inference_process_needs_a_model(inference: str, embedder: str, has: bool) -> None:
-    settings = Settings(
-        inference=InferenceSettings(engine=inference),
-        index=IndexSettings(embedder=embedder),  # type: ignore[arg-type]
-    )
+@pytest.mark.parametrize(("inference", "has"), [("extractive", False), ("openai", True), ("mlx", True)])
+def test_inference_process_needs_a_model(inference: str, has: bool) -> None:
+    settings = Settings(inference=InferenceSettings(engine=inference))
     assert ("inference" in roles_over(settings)) == has

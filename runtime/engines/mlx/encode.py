@@ -40,10 +40,6 @@ class Encoder:
     def text(self, text: str) -> list[int]:
         return list(self._tokenizer.encode(self._data(text), add_special_tokens=False))
 
-    def embedded(self, text: str) -> list[int]:
-        """A text's tokens with the tokenizer's own start and end marks; at least one token."""
-        return list(self._tokenizer.encode(self._data(text) or " "))
-
     def _chat(self, system: str, user: str) -> list[int]:
         if system and not self._has_system_role:
             system, user = "", f"{system}\n\n{user}"

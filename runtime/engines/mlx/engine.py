@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from bus.wire.errors import BadReply, Busy, Failure, Unavailable
+from bus.wire.errors import Busy, Failure, Unavailable
 from prompts.rendered import Rendered
 from runtime.engines.engine import Delta, DeviceView, Finished, Request, RequestRecord, Wiring
 from runtime.engines.mlx.settings import DEFAULT_MODEL, DeviceSettings
-from runtime.engines.mlx.tickets import Done, Ticket, Values, deliver
-from runtime.settings import IndexSettings, InferenceSettings
+from runtime.engines.mlx.tickets import Done, Ticket, deliver
+from runtime.settings import InferenceSettings
 
 if TYPE_CHECKING:
     from runtime.engines.mlx.device_thread import Device, Loader
@@ -131,30 +131,10 @@ class MlxEngine:
         finally:
             self._let_go(ticket)
 
-    async def embed(self, texts: Sequence[str], *, query: bool) -> list[list[float]]:
-        """Embed texts, with no deadline of its own. A query goes before judgements, since a search waits for it."""
-        if not texts:
-            return []
-        ticket = Ticket("embed", "check" if query else "background", None)
-        job = await self._prepare(ticket, lambda preparation: preparation.embedding(texts, query, ticket))
-        return await self._numbers(ticket, job)
-
     async def cancelled(self, request_id: str) -> None:
         """Wait until the device has released every request of this id."""
         for ticket in [t for t in self._open if t.request_id == request_id]:
             await ticket.closed.wait()
-
-    async def _numbers(self, ticket: Ticket, job: "Job") -> list[list[float]]:
-        self._submit(ticket, job)
-        try:
-            event = await ticket.events.get()
-            if isinstance(event, Failure):
-                raise event
-            if not isinstance(event, Values):
-                raise BadReply("the device returned text instead of vectors; please report this bug")
-            return event.rows
-        finally:
-            self._let_go(ticket)
 
     async def _prepare[J](self, ticket: Ticket, make: "Callable[[Preparation], J]") -> J:
         """Tokenise and compile on the preparation thread. Raises: BadReply, or Unavailable when closed or too busy."""
@@ -203,12 +183,6 @@ class MlxEngine:
             deliver([(ticket, Unavailable(why)) for ticket in self._open if not ticket.closed.is_set()])
             self._on_broken(why)
             return
-
-
-def make_embedder(settings: IndexSettings) -> MlxEngine:
-    """The engine that turns texts into vectors, with a model of its own."""
-    device = DeviceSettings(pooling=settings.embed_pooling, query_instruction=settings.embed_instruction)
-    return MlxEngine(settings.embed_model, settings=device)
 
 
 def make(settings: InferenceSettings, wiring: Wiring) -> MlxEngine:

@@ -1,10 +1,10 @@
-"""A request on the device thread: a prompt to prefill, then a row of the batch, a verdict or embeddings."""
+"""A request on the device thread: a prompt to prefill, then a row of the batch or a verdict."""
 
 import codecs
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import mlx.core as mx
 import msgspec
@@ -20,7 +20,6 @@ from runtime.engines.mlx.sampling import Sampling, sample
 from runtime.engines.mlx.tickets import Done, Event, Ticket
 
 type Head = Callable[[mx.array], mx.array]
-type Body = Callable[[mx.array], mx.array]
 
 
 class Forward:
@@ -33,8 +32,6 @@ class Forward:
     def __init__(self, model: Any) -> None:
         self.model = model
         self._head = _separate_head(model)
-        #: Tokens to hidden states, one row per text; None for a model without a separate body.
-        self.body: Body | None = model.model if self._head is not None else None
 
     def fill(self, tokens: mx.array, cache: list[Any]) -> None:
         """Put `tokens` into `cache`; mlx is lazy, so the logits are never computed."""
@@ -76,42 +73,9 @@ class Tools:
     prefixes: Prefixes
 
 
-class Job(Protocol):
-    """One request. `advance` is called until it returns a Row, or the request's last event."""
-
-    ticket: Ticket
-    record: RequestRecord
-    started: float | None  # monotonic; None while it waits
-    submitted: float
-
-    @property
-    def remaining(self) -> int:
-        """Tokens still to prefill."""
-        ...
-
-    @property
-    def length(self) -> int:
-        """The most tokens that its cache will hold."""
-        ...
-
-    def advance(self, tools: Tools, budget: int) -> tuple[int, Row | Event | None]:
-        """Compute at most `budget` tokens, at least one. Returns how many, and the result, if there is one yet."""
-        ...
-
-    def restart(self) -> None:
-        """Forget the device state and begin again; what was already shown stays shown."""
-        ...
-
-    def release(self) -> None:
-        """Release all mlx objects."""
-        ...
-
-    def ending(self, ending: Ending) -> RequestRecord: ...
-
-
 @dataclass(slots=True, eq=False)
-class PromptJob:
-    """Prefills `tokens`, starting from the longest known prefix."""
+class Job:
+    """One request. Prefills `tokens`, starting from the longest known prefix; `started` is None while it waits."""
 
     ticket: Ticket
     record: RequestRecord
@@ -126,13 +90,19 @@ class PromptJob:
 
     @property
     def remaining(self) -> int:
+        """Tokens still to prefill."""
         return len(self.tokens) - self.computed
 
     @property
     def length(self) -> int:
+        """The most tokens that its cache will hold."""
         return len(self.tokens)
 
     def advance(self, tools: Tools, budget: int) -> tuple[int, Row | Event | None]:
+        """Compute at most `budget` tokens, at least one. Returns how many, and the result, if there is one yet.
+
+        Called until it returns a Row, or the request's last event.
+        """
         prefixes, begin = tools.prefixes, self.computed
         if self.cache is None:
             self.cache, begin = prefixes.open(self.tokens)
@@ -161,9 +131,11 @@ class PromptJob:
         raise NotImplementedError
 
     def restart(self) -> None:
+        """Forget the device state and begin again; what was already shown stays shown."""
         self.cache, self.computed, self.replays = None, 0, self.replays + 1
 
     def release(self) -> None:
+        """Release all mlx objects."""
         self.cache = None
 
     def ending(self, ending: Ending) -> RequestRecord:
@@ -198,7 +170,7 @@ class Text:
 
 
 @dataclass(slots=True, eq=False)
-class Generation(PromptJob):
+class Generation(Job):
     """A reply in text or JSON. `forced`: the tokens that the grammar wrote, at the end of `tokens` and in `text`."""
 
     text: Text = field(kw_only=True)
@@ -256,7 +228,7 @@ class Generation(PromptJob):
 
     def restart(self) -> None:
         """Restart with what was generated at the end of the prompt, so that it continues at the failed step."""
-        PromptJob.restart(self)
+        Job.restart(self)
         prompt = self.tokens[: self.record.tokens_in]
         self.tokens = np.concatenate([prompt, np.array(self.generated, dtype=np.int32)])
         if self.pristine is not None:
@@ -264,7 +236,7 @@ class Generation(PromptJob):
             self.guide.take(self.generated)
 
     def ending(self, ending: Ending) -> RequestRecord:
-        record = PromptJob.ending(self, ending)
+        record = Job.ending(self, ending)
         first = self.first_token or time.monotonic()
         started = self.started or first
         return msgspec.structs.replace(

@@ -15,10 +15,10 @@ from runtime.engines.mlx.encode import Encoded, Encoder
 from runtime.engines.mlx.grammar import choices, schema_digest
 from runtime.engines.mlx.jobs import Generation, Text, Tools
 from runtime.engines.mlx.model import LoadedModel
-from runtime.engines.mlx.numbers import Embedding, Verdict
 from runtime.engines.mlx.sampling import Sampling
 from runtime.engines.mlx.settings import DeviceSettings
 from runtime.engines.mlx.tickets import Ticket
+from runtime.engines.mlx.verdict import Verdict
 
 type Render = Callable[[Prompt[Any]], Rendered]
 
@@ -62,29 +62,6 @@ class Preparation:
             said=said,
             text=text,
         )
-
-    def embedding(self, texts: Sequence[str], query: bool, ticket: Ticket) -> Embedding:
-        """The job of an embedding; a text beyond the context loses its tail."""
-        lead = self._settings.query_instruction if query else ""
-        limit = self._tools.loaded.context_tokens
-        encoded = [self._encoder.embedded(lead + text) for text in texts]
-        cut = sum(len(tokens) > limit for tokens in encoded)
-        record = RequestRecord(
-            request_id=ticket.request_id,
-            operation="embed",
-            prompt="",
-            version="",
-            engine="mlx",
-            model=self._tools.loaded.name,
-            model_digest=self._tools.loaded.digest,
-            priority=ticket.priority,
-            seed=0,
-            schema="",
-            ending="stop",
-            shortened=f"{cut} texts cut at {limit} tokens" if cut else "",
-        )
-        arrays = [np.array(tokens[:limit], dtype=np.int32) for tokens in encoded]
-        return Embedding(ticket, record, arrays, self._settings.pooling)
 
     def _fitting(self, request: Request, rendered: Rendered) -> tuple[Encoded, str]:
         """The prompt's tokens, shortened by `fit` if they leave no room for the reply."""

@@ -1,7 +1,5 @@
 """The device's settings."""
 
-from typing import Literal
-
 import msgspec
 
 DEFAULT_MODEL = "mlx-community/Qwen3-4B-Instruct-2507-4bit"
@@ -22,5 +20,3 @@ class DeviceSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     shared_bytes: int = 0  # for prefixes that requests share; 0: a sixteenth of the memory
     forced_prefix: bool = True  # put what a grammar forces at the start into the prompt; off only for measurements
     hang_s: float = 60.0  # a step longer than this means the device hangs
-    pooling: Literal["last", "mean"] = "last"
-    query_instruction: str = ""  # prefix of an embedded query

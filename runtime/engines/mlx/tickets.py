@@ -12,12 +12,6 @@ from prompts.vocabulary import Priority
 from runtime.engines.engine import RequestRecord
 
 
-class Values(msgspec.Struct, frozen=True):
-    """Embeddings, one row per text."""
-
-    rows: list[list[float]]
-
-
 class Done(msgspec.Struct, frozen=True):
     """The last event of a text reply."""
 
@@ -25,7 +19,7 @@ class Done(msgspec.Struct, frozen=True):
     record: RequestRecord
 
 
-type Event = str | Values | Done | Failure
+type Event = str | Done | Failure
 
 
 class Ticket:

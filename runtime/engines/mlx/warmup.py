@@ -10,9 +10,9 @@ from runtime.engines.mlx.batch import Batch, Row
 from runtime.engines.mlx.encode import Encoder
 from runtime.engines.mlx.grammar import Guide
 from runtime.engines.mlx.jobs import Tools
-from runtime.engines.mlx.numbers import probabilities
 from runtime.engines.mlx.prefixes import WORTH_TOKENS
 from runtime.engines.mlx.sampling import Sampling, sample
+from runtime.engines.mlx.verdict import probabilities
 
 #: CUDA has another kernel for quantised weights up to each of these lengths, and compiles it at its first use on a machine:
 #: that takes up to half a minute. Metal's come compiled.

@@ -39,14 +39,6 @@ async def test_what_cannot_be_shortened_fails(start, renders):
             await collect(engine, request(variables, rendered=render("word " * 2000)))
 
 
-async def test_long_text_to_embed_is_cut(start):
-    records = []
-    async with start(settings={"context_tokens": 50}, on_record=records.append) as engine:
-        (long, cut) = await engine.embed(["a b " * 500, "a b"], query=False)
-        assert len(long) == len(cut)
-    assert records[-1].shortened == "1 texts cut at 50 tokens"
-
-
 def evidence(count):
     return tuple(c.Evidence(n=n, source_id=f"s{n}", title="", text="t") for n in range(1, count + 1))
 
