@@ -76,7 +76,6 @@ async def test_ask_and_delete(said: Said) -> None:
     assert said[1]["ask"] == {
         "first": CITED_TEXT,
         "second": "The documents do not say.",
-        "items": ["refuse"],
         "gone": 404,
     }
 

@@ -20,7 +20,6 @@ async def anns(world: World, http: aiohttp.ClientSession) -> str:
 NAMED = [
     ("GET", ""),
     ("GET", "?stream=true"),
-    ("GET", "/input_items"),
     ("POST", "/cancel"),
     ("DELETE", ""),
 ]

@@ -21,8 +21,8 @@ from runtime.edge.openai.errors import OPENAI_ERRORS
 from runtime.edge.openai.responses_asked import check_parameters, question_of
 from runtime.edge.openai.responses_events import EVENTS, ResponseEvents
 from runtime.edge.openai.responses_kept import Kept, item_id, kept_of
-from runtime.edge.openai.responses_made import begun, input_of, part_of, response_of
-from runtime.edge.openai.responses_schemas import InputItems, Response, ResponseAsked, ResponseDeleted
+from runtime.edge.openai.responses_made import begun, part_of, response_of
+from runtime.edge.openai.responses_schemas import Response, ResponseAsked, ResponseDeleted
 from runtime.edge.openai.retries import submit_or_join
 from runtime.edge.passages_markdown import markdown, within
 from runtime.edge.problems import Problem
@@ -43,9 +43,6 @@ STARTING_AFTER = parameter(
     minimum=0,
     maximum=999_999_999,
 )
-LIMIT = parameter("limit", "query", "How many at most.", type="integer", minimum=1, maximum=100)
-ORDER = parameter("order", "query", "The last first, or the first.", type="string", enum=["desc", "asc"])
-AFTER = parameter("after", "query", "The id of the last item you received.", type="string")
 
 #: The outcomes that may come after sentences were shown.
 _NO_ANSWER = ("refused", "closest", "declined")
@@ -190,36 +187,6 @@ async def cancel(request: web.Request) -> web.Response:
     answering = await _response_of(request)
     await answering.cancel()
     return json_response(await answering.now(), headers=run_headers(answering.run_id))
-
-
-@Route(
-    "GET",
-    "/v1/responses/{response_id}/input_items",
-    {200: Reply("The messages of the request.", InputItems)},
-    "read",
-    problems=(404, 503),
-    parameters=(RESPONSE_ID, LIMIT, ORDER, AFTER),
-    errors=OPENAI_ERRORS,
-)
-async def input_items(request: web.Request) -> web.Response:
-    """List the input of a response, the last message first."""
-    limit, order = declared_number(request, LIMIT), declared_word(request, ORDER)
-    answering = await _response_of(request)
-    masks = await answering.edge.profiles.masks(answering.kept.asked.model or "")
-    items = input_of(answering.run_id, answering.kept, masks=masks)
-    items = items if order == "asc" else items[::-1]
-    if (after := request.query.get("after")) is not None:
-        ids = [item.id for item in items]
-        items = items[ids.index(after) + 1 :] if after in ids else ()
-    page = items[: limit or 20]
-    return json_response(
-        InputItems(
-            data=page,
-            first_id=page[0].id if page else None,
-            last_id=page[-1].id if page else None,
-            has_more=len(items) > len(page),
-        )
-    )
 
 
 async def _response_of(request: web.Request) -> Answering:

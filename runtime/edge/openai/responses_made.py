@@ -9,17 +9,13 @@ from actors.outcome.refusals import code_of, words_of
 from actors.text.limit import tokens_in
 from bus.runs.run_record import RunRecord
 from bus.wire.messages import NearPassage, Settled
-from index.masking import mask
 from runtime.edge.cited import cited, cited_passages, opened_passages, opened_references
 from runtime.edge.openai.asking import is_refusal
-from runtime.edge.openai.responses_asked import items_of
 from runtime.edge.openai.responses_kept import Kept, item_id, response_id
 from runtime.edge.openai.responses_schemas import (
     FormatUsed,
     Incomplete,
     IncompleteDetails,
-    InputMessage,
-    InputText,
     OutputMessage,
     OutputPart,
     OutputText,
@@ -156,22 +152,4 @@ def _annotations_of(
     spans = (*cited(text, response.references, base), *cited_passages(quoted_at, quoted, base))
     return tuple(
         ResponseCitation(start_index=span.start, end_index=span.end, url=span.url, title=span.title) for span in spans
-    )
-
-
-def input_of(run_id: str, kept: Kept, *, masks: bool) -> tuple[InputMessage, ...]:
-    """The messages of the request, with ids; personal data is masked where the profile `masks`."""
-    hidden = mask if masks else str
-    return tuple(
-        InputMessage(
-            id=item.id or f"msg_{run_id}_{n}",
-            role=item.role,
-            content=(
-                InputText(text=hidden(item.text), type="output_text", annotations=())
-                if item.role == "assistant"
-                else InputText(text=hidden(item.text)),
-            ),
-        )
-        for n, item in enumerate(items_of(kept.asked))
-        if item.role is not None
     )

@@ -169,30 +169,6 @@ class OutputMessage(msgspec.Struct, frozen=True, kw_only=True):
     type: Literal["message"] = "message"
 
 
-class InputText(msgspec.Struct, frozen=True, kw_only=True):
-    text: str
-    type: Literal["input_text", "output_text"] = "input_text"
-    annotations: tuple[()] | msgspec.UnsetType = msgspec.UNSET
-
-
-class InputMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """A message of the request, as it is listed."""
-
-    id: str
-    role: Role
-    content: tuple[InputText, ...]
-    status: Literal["completed"] = "completed"
-    type: Literal["message"] = "message"
-
-
-class InputItems(msgspec.Struct, frozen=True, kw_only=True):
-    data: tuple[InputMessage, ...]
-    first_id: str | None
-    last_id: str | None
-    has_more: bool
-    object: Literal["list"] = "list"
-
-
 class InputDetails(msgspec.Struct, frozen=True, kw_only=True):
     cached_tokens: int = 0
 

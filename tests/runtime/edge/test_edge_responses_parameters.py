@@ -140,9 +140,6 @@ def test_every_openai_parameter_is_known() -> None:
     [
         ("", {"stream": "yes"}),
         ("", {"stream": "true", "starting_after": "-1"}),
-        ("/input_items", {"limit": "0"}),
-        ("/input_items", {"limit": "101"}),
-        ("/input_items", {"order": "random"}),
     ],
 )
 async def test_a_bad_query_names_its_parameter(http: aiohttp.ClientSession, path: str, params: dict[str, str]) -> None:
@@ -157,7 +154,6 @@ def test_routes_are_those_of_the_protocol() -> None:
         ("GET", f"{CREATE}/{{response_id}}", "read"),
         ("DELETE", f"{CREATE}/{{response_id}}", "ask"),
         ("POST", f"{CREATE}/{{response_id}}/cancel", "ask"),
-        ("GET", f"{CREATE}/{{response_id}}/input_items", "read"),
     }
 
 
@@ -206,19 +202,6 @@ async def test_items_become_history_and_question(http: aiohttp.ClientSession, pi
         ("user", "cite"),
         ("assistant", CITED_TEXT),
     ]
-    async with http.get(f"{CREATE}/{answer['id']}/input_items", params={"order": "asc", "limit": "2"}) as response:
-        page = await response.json()
-    assert [item["role"] for item in page["data"]] == ["developer", "user"]
-    assert page["has_more"]
-    async with http.get(f"{CREATE}/{answer['id']}/input_items", params={"after": page["data"][1]["id"]}) as response:
-        assert [item["role"] for item in (await response.json())["data"]] == ["developer"]
-
-
-@pytest.mark.parametrize("profile", ["general", "support"])
-async def test_profile_masks_input_items(http: aiohttp.ClientSession, profile: str) -> None:
-    answer = await created(http, "Write to anna.kim@example.org please", model=profile)
-    async with http.get(f"{CREATE}/{answer['id']}/input_items") as response:
-        assert ("anna.kim" in await response.text()) == (profile == "general")
 
 
 async def test_too_long_conversation_is_cut_or_refused(http: aiohttp.ClientSession, pipeline: Pipeline) -> None:

@@ -9,11 +9,9 @@ async function ask() {
   const first = await client.responses.create({ model, input: "cite" });
   const second = await client.responses.create({ model, input: "refuse", previous_response_id: first.id });
   const read = await client.responses.retrieve(second.id);
-  const items = [];
-  for await (const item of client.responses.inputItems.list(second.id)) items.push(item.content[0].text);
   await client.responses.delete(first.id);
   const gone = await client.responses.retrieve(first.id).catch((error) => error.status);
-  return { first: first.output_text, second: read.output_text, items, gone };
+  return { first: first.output_text, second: read.output_text, gone };
 }
 
 async function stream() {
