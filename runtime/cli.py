@@ -36,12 +36,6 @@ COMMANDS = {
     "prompts": Command(
         "runtime.commands.prompts", "prompts_group", "List, show and check prompts, also your own.", INTEGRATIONS
     ),
-    "gate": Command(
-        "runtime.commands.gate",
-        "gate_command",
-        "Check answers against their evidence, one JSON object per line.",
-        INTEGRATIONS,
-    ),
     "trace": Command("runtime.commands.trace", "trace_group", "List, show and export recorded runs.", DEBUGGING),
     "replay": Command(
         "runtime.commands.replay",

@@ -23,7 +23,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer to check. `language` is the language required of it, used by `gate`; only evaluation sets have a `label`."""
+    """A sentence with its evidence. `language` is its own."""
 
     id: str
     answer: str

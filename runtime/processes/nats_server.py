@@ -6,7 +6,6 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from bus.transport.users import ACCOUNT
 from index.durable import replace_file
 from runtime.processes.nats_config import config
 from runtime.processes.private_files import private_folder
@@ -40,16 +39,7 @@ def write_config(
     path = folder / "nats.conf"
     text = config(folder, host=host, port=port, sync_always=sync_always, passwords=passwords)
     replace_file(path, text.encode("utf-8", "surrogateescape"), mode=0o600, durable=False)
-    if passwords is not None:
-        _move_streams(folder)
     return path
-
-
-def _move_streams(folder: Path) -> None:
-    """Streams from before there were users belong to nats-server's default account."""
-    before, now = folder / "jetstream" / "$G", folder / "jetstream" / ACCOUNT
-    if before.exists() and not now.exists():
-        before.rename(now)
 
 
 def command(config: Path) -> list[str]:

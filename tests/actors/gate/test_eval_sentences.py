@@ -1,4 +1,4 @@
-"""`groundwire gate`, `groundwire eval sentences` and the fit of the gate: lines in, verdicts and figures out."""
+"""`groundwire eval sentences` and the fit of the gate: lines in, verdicts and figures out."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,6 @@ from click.testing import CliRunner
 
 from actors.gate.support import Weights
 from runtime.commands.eval_sentences import eval_sentences_command
-from runtime.commands.gate import gate_command
 from tests.bench.fit_gate import main as fit_gate_command
 
 TRUE = {"id": "t", "answer": "It opened in 1998 [1].", "evidence": [{"n": 1, "text": "The shop opened in 1998."}]}
@@ -19,41 +18,19 @@ def lines(*items: object) -> str:
     return "".join(json.dumps(item) + "\n" for item in items)
 
 
-def test_gate_prints_a_verdict_a_line() -> None:
-    result = CliRunner().invoke(gate_command, ["--json"], input=lines(TRUE, FALSE))
-    assert result.exit_code == 0
-    first, second = map(json.loads, result.output.splitlines())
-    assert first == {"id": "t", "verdict": "pass", "flags": []}
-    assert (second["id"], second["verdict"]) == ("f", "withhold")
-    assert second["flags"] == [
-        {
-            "kind": "fabricated_number",
-            "strength": "strong",
-            "words": "1989",
-            "evidence_n": [1],
-            "why": "1989: the evidence says 1998 there",
-        }
-    ]
-
-
-def test_gate_for_a_person() -> None:
-    result = CliRunner().invoke(gate_command, [], input=lines(FALSE))
-    assert result.output.splitlines()[0] == "f: withhold"
-    assert "“1989”" in result.output
-
-
-def test_a_bad_line_is_named() -> None:
-    for bad in ('{"id": 3}', "{", '{"id":"x","answer":"a","evidence":[{"n":1,"text":"a"},{"n":1,"text":"b"}]}'):
-        result = CliRunner().invoke(gate_command, ["--json"], input=lines(TRUE) + "\n" + bad + "\n")
+def test_a_bad_line_is_named(tmp_path: Path) -> None:
+    source = tmp_path / "set.jsonl"
+    for bad in (
+        b'{"id": 3}',
+        b"{",
+        b'{"id": "\xff"}',
+        b'{"id":"x","answer":"a","evidence":[{"n":1,"text":"a"},{"n":1,"text":"b"}]}',
+    ):
+        source.write_bytes(lines({**TRUE, "label": "supported"}).encode() + b"\n" + bad + b"\n")
+        result = CliRunner().invoke(eval_sentences_command, ["--file", str(source)])
         assert result.exit_code == 1
-        assert "Error: line 3: " in result.output
+        assert "line 3: " in result.output
         assert len([line for line in result.output.splitlines() if line.startswith("Error")]) == 1
-
-
-def test_bytes_that_are_no_text() -> None:
-    result = CliRunner().invoke(gate_command, [], input=b'{"id": "\xff"}\n')
-    assert result.exit_code == 1
-    assert "Error: line 1: " in result.output
 
 
 def test_unlabelled_sentence_is_refused(tmp_path: Path) -> None:
