@@ -10,12 +10,14 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from actors.answering.cleaning import Cleaning
 from actors.answering.outgoing import Outgoing
 from actors.answering.sentence_check import SentenceCheck, cited_in, on_wire
 from actors.gate import flags as gate
 from actors.gate.flags import standing
+from actors.outcome.settling import is_barred
 from actors.text.aligned import aligned
 from actors.text.limit import ends_sentence
 from actors.text.numbering import as_evidence, plain
@@ -193,8 +195,8 @@ class CheckedStream:
             if self.out.is_over:
                 break
             sentence = next(verified) if claims_something else checked
-            if self.release == "sentence":
-                sentence = self.check.released(sentence)
+            if self.release == "sentence" and is_barred(sentence, self.request.question):
+                sentence = replace(sentence, withheld=True)
             self.sentences.append(sentence)
             if self.release == "token":
                 self.out.count_checked(sentence.text)

@@ -12,7 +12,7 @@ from actors.gate.check import check_sentence, stands_alone
 from actors.gate.flags import BEYOND, standing
 from actors.outcome.admissions import excused, is_admission
 from actors.question.profile import in_language, profile_of
-from actors.question.resolved import asks_model, withholds_unverified
+from actors.question.resolved import asks_model
 from bus.powers.protocols import Ask
 from bus.wire.errors import Failure
 from bus.wire.messages import AnswerRequested, Contradiction, Flag, Question, Sentence
@@ -42,7 +42,6 @@ class SentenceCheck:
         self.verifies = profile.verify and request.question.release == "sentence"
         #: Whether a model verifies, for which one call with several sentences costs least.
         self.by_model = asks_model(request.question, "verify_answer")
-        self._strict = withholds_unverified(request.question)
         self._hints = request.style == "hint"  # its questions and encouragement claim nothing about the documents
 
     async def __call__(self, written: str) -> tuple[Sentence, bool]:
@@ -59,7 +58,7 @@ class SentenceCheck:
             why = gate.flag("unsupported", text.strip(), (), "cites nothing, and most of it is not in the evidence")
             flags = (on_wire(why), *flags)
         dropped = alone or any(flag.kind == "empty" for flag in flags)
-        withheld = (strong and release == "sentence") or (dropped and release != "token")
+        withheld = dropped and release != "token"
         claims = self.verifies and not (strong or dropped or advice) and _is_prose(text)
         return Sentence(text=text, flags=flags, withheld=withheld), claims and not (
             self.by_model and self._copied(text)
@@ -104,10 +103,6 @@ class SentenceCheck:
             return [unread(one) for one in sentences]
         self.contradictions += contradictions_of(verdict)
         return weighed(self._question, sentences, verdict)
-
-    def released(self, sentence: Sentence) -> Sentence:
-        """The sentence as it is released; a strict profile withholds an unverified one."""
-        return replace(sentence, withheld=True) if self._strict and standing(sentence.flags) != "verified" else sentence
 
     def _copied(self, text: str) -> bool:
         """Whether the text only repeats a span, or names sources, so that the gate's checks are enough."""

@@ -12,7 +12,6 @@ from actors.outcome.closest import closest, near, passage_of
 from actors.outcome.refusals import refuse, safe_text
 from actors.outcome.regate_table import Decision
 from actors.question.profile import profile_of
-from actors.question.resolved import withholds_unverified
 from actors.text.aligned import aligned
 from actors.text.limit import limited
 from actors.text.numbering import numbered
@@ -22,6 +21,7 @@ from bus.wire.messages import (
     Conflict,
     Draft,
     Passage,
+    Question,
     Sentence,
     Settled,
     UnverifiedSentence,
@@ -43,8 +43,8 @@ def settle(message: Draft, decision: Decision, *, must_cite: bool, profile_reply
     if message.question.release == "draft":
         answer, cut = limited(answer, message.question.constraints)
     citations = citations_of(answer, message.evidence, numbers)
-    beside = message.cited if cut is UNSET else (*message.cited, *cited_by(kept, answer, message))
-    references = references_of(citations, message.evidence, beside)
+    beside = () if cut is UNSET else tuple(cited_by(kept, answer, message))
+    references = references_of(citations, message.evidence, beside or (() if citations else message.cited))
     reason: Reason | None = None
     if _must_be_withdrawn(message):
         reason = _grounding_reason(message.sentences)
@@ -53,8 +53,10 @@ def settle(message: Draft, decision: Decision, *, must_cite: bool, profile_reply
     elif admits(kept) and not references:
         return _admitted(message, decision, answer if answer.strip() else "".join(s.text for s in kept).strip())
     elif cut is UNSET and not any(map(str.isalnum, strip_markers(answer))):
-        wrong = bool(message.contradictions) or any(_is_barred(each, message) for each in message.sentences)
-        reason = "grounding_failed" if wrong else "citations_invalid"
+        barred = [each for each in message.sentences if is_barred(each, message.question)]
+        foreign = barred and all(any(flag.kind == "wrong_language" for flag in each.flags) for each in barred)
+        wrong = bool(barred or message.contradictions)
+        reason = "no_evidence" if foreign else "grounding_failed" if wrong else "citations_invalid"
     elif must_cite and not references:
         reason = "citations_invalid"
     if reason is not None:
@@ -73,7 +75,7 @@ def settle(message: Draft, decision: Decision, *, must_cite: bool, profile_reply
 
 def settle_shaped(message: Draft, answer: str, decision: Decision, profile_reply: str) -> AnswerSettled:
     """The end of a run that was asked for JSON: all of it, or a refusal if one sentence in it must not be shown."""
-    if not decision.keep or any(_is_barred(each, message) for each in message.sentences):
+    if not decision.keep or any(is_barred(each, message.question) for each in message.sentences):
         return _refused(message, _grounding_reason(message.sentences), decision, profile_reply)
     references = references_of((), message.evidence, tuple(cited_by(message.sentences, answer, message)))
     answered = _answered(message, message.sentences, answer, decision)
@@ -161,15 +163,16 @@ def _must_be_withdrawn(message: Draft) -> bool:
     """Whether the client has seen what it must not: any such sentence under `token`, else only the model's thinking."""
     by_token = message.question.release == "token"
     return bool(message.shown) and any(
-        _is_barred(each, message) and (by_token or any(flag.kind == "thinking" for flag in each.flags))
+        is_barred(each, message.question) and (by_token or any(flag.kind == "thinking" for flag in each.flags))
         for each in message.sentences
     )
 
 
-def _is_barred(sentence: Sentence, message: Draft) -> bool:
-    """Whether its flags keep a sentence from being shown."""
-    found = standing(sentence.flags)
-    return found == "withheld" or (found == "unverified" and withholds_unverified(message.question))
+def is_barred(sentence: Sentence, question: Question) -> bool:
+    """Whether its flags keep a sentence from being shown; a profile of one language shows none that is in another."""
+    found, profile = standing(sentence.flags), profile_of(question.profile)
+    foreign = profile.one_language and any(flag.kind == "wrong_language" for flag in sentence.flags)
+    return found == "withheld" or foreign or (found == "unverified" and profile.answers.unverified == "withhold")
 
 
 def _at_most(confidence: Confidence, message: Draft, kept: Sequence[Sentence]) -> Confidence:
@@ -244,7 +247,7 @@ def kept_sentences(message: Draft) -> tuple[Sentence, ...]:
     """What may be shown: under `token` all of it was."""
     if message.question.release == "token":
         return message.sentences
-    return tuple(each for each in message.sentences if not each.withheld and not _is_barred(each, message))
+    return tuple(each for each in message.sentences if not each.withheld and not is_barred(each, message.question))
 
 
 def withheld(message: Draft, kept: tuple[Sentence, ...]) -> tuple[WithheldSentence, ...]:

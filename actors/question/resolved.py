@@ -88,11 +88,6 @@ def wording(question: Question) -> str:
     return "" if style_in(question.constraints) else question.constraints.style or ""
 
 
-def withholds_unverified(question: Question) -> bool:
-    """Whether sentences that go beyond their sources are withheld, not marked."""
-    return profile_of(question.profile).answers.unverified == "withhold"
-
-
 def must_cite(question: Question) -> bool:
     """Whether an answer without a citation is refused: the request decides, else the profile."""
     requested = question.constraints.must_cite

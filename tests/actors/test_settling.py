@@ -334,6 +334,33 @@ async def test_sources_outside_the_text_count_if_they_exist() -> None:
     assert [r.source_id for r in (await settled(draft)).settled.references] == ["refunds.md"]
 
 
+@pytest.mark.parametrize(
+    ("text", "limit", "cited"),
+    [
+        ((GOOD, MORE), None, ["refunds.md", "fees.md"]),
+        ((GOOD, MORE), 4, ["refunds.md"]),
+        ((GOOD,), None, ["refunds.md"]),
+    ],
+)
+async def test_references_are_what_the_text_cites(
+    text: tuple[Sentence, ...], limit: int | None, cited: list[str]
+) -> None:
+    """Not what a model lists beside it, nor the sources of sentences that were cut."""
+    asked = question(release="draft", constraints=Constraints(max_tokens=limit))
+    fees = msgspec.structs.replace(FEE, source_id="fees.md")
+    draft = verified(*text, question=asked, release="draft", evidence=(span(), fees), cited=("refunds.md", "fees.md"))
+    assert [r.source_id for r in (await settled(draft)).settled.references] == cited
+
+
+async def test_profile_of_one_language_shows_no_other() -> None:
+    tutor = question(release="draft", profile="tutor")
+    both = (await settled(verified(GOOD, FOREIGN, question=tutor, release="draft"))).settled
+    assert (both.outcome, both.answer) == ("answered", GOOD.text.strip())
+    assert [each.text for each in both.withheld] == [FOREIGN.text]
+    alone = (await settled(verified(FOREIGN, question=tutor, release="draft"))).settled
+    assert (alone.outcome, alone.reason) == ("closest", "no_evidence")
+
+
 # ---------------------------------------------------------------- the end of the stream
 
 
