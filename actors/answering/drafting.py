@@ -116,6 +116,9 @@ def drafted(
     It goes to translation first if none of it was shown and most of it is in another language.
     """
     request, known = stream.request, probability_shown(stream.request, stream.sentences)
+    confidence, stated = confidence_in(request, known, confidence), stated_in(request, stream.sentences, confidence)
+    if lower(stated, confidence) != stated:
+        confidence, known = stated, None  # nobody has measured how often it is right
     text = "".join(s.text for s in stream.sentences).removesuffix(stream.notice)
     astray = not stream.out.shown and detect(text) not in (request.question.language, UNDETERMINED)
     checked = AnswerVerified if stream.check.verifies else AnswerDrafted
@@ -127,7 +130,7 @@ def drafted(
         sentences=tuple(stream.sentences),
         style=request.style,
         shown=stream.out.shown,
-        confidence=confidence_in(request, known, confidence),
+        confidence=confidence,
         refused=refused,
         refuse_reason=refuse_reason,
         cited=cited,
@@ -161,6 +164,14 @@ def confidence_in(request: AnswerRequested, probability: float | None, most: Con
     if advice(request) and not by_model and (request.style == "report" or probability < HIGH_ADVICE):
         most = lower(most, "medium")
     return lower(most, confidence_of(probability))
+
+
+def stated_in(request: AnswerRequested, sentences: Iterable[Sentence], own: Confidence) -> Confidence:
+    """The confidence that a model states in a synthesis of evidence it chose: high with three cited pieces, medium with two."""
+    if request.style != "synthesis" or not asks_model(request.question, "select_evidence"):
+        return "low"
+    cited = {number for one in sentences if not one.withheld for number in cited_in(one.text)}
+    return lower(own, "high" if len(cited) > 2 else "medium" if len(cited) == 2 else "low")
 
 
 def advice(request: AnswerRequested) -> str:

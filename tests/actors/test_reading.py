@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.answering.drafting import confidence_in, probability_shown
+from actors.answering.drafting import confidence_in, probability_shown, stated_in
 from actors.evidence.analyses import verbatim
 from actors.evidence.contexts import given as given_contexts
 from actors.evidence.lanes import merge
@@ -452,6 +452,25 @@ def test_rules_are_careful_with_advice(profile: str, style: Any, probability: fl
         style=style, question=asked, evidence=(), analyses=(), conflicts=(), snapshot="s", rounds=1
     )
     assert confidence_in(request, probability) == confidence
+
+
+@pytest.mark.parametrize(
+    ("style", "model", "own", "text", "stated"),
+    [
+        ("synthesis", True, "high", "A desk opens at nine [1]. It shuts at two [2][3].", "high"),
+        ("synthesis", True, "medium", "A desk opens at nine [1]. It shuts at two [2][3].", "medium"),
+        ("synthesis", True, "high", "A desk opens at nine [1][2].", "medium"),
+        ("synthesis", True, "high", "A desk opens at nine [1]. It shuts at two [1].", "low"),
+        ("synthesis", False, "high", "A desk opens at nine [1]. It shuts at two [2][3].", "low"),
+        ("simple", True, "high", "A desk opens at nine [1]. It shuts at two [2][3].", "low"),
+    ],
+)
+def test_confidence_that_a_model_states(style: Any, model: bool, own: Any, text: str, stated: str) -> None:
+    asked = question(has_model=model)
+    request = AnswerRequested(
+        style=style, question=asked, evidence=(), analyses=(), conflicts=(), snapshot="s", rounds=1
+    )
+    assert stated_in(request, [Sentence(text=text), Sentence(text="No [4].", withheld=True)], own) == stated
 
 
 @pytest.mark.parametrize(

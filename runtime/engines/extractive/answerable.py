@@ -54,6 +54,8 @@ FEW_SENTENCES = 2
 REFUSE_LENIENT = 3.0
 #: Below this share of the question's character pieces in every passage, they are about something else.
 LEAST_LIKE = 0.12
+#: The share of the question's words that the best sentence needs: 25 of 100 wrong answers have less, and 2 of 100 right ones.
+LEAST_SHARED = 0.15
 
 Lack = Literal["", "subject", "kind", "relation"]
 
@@ -71,6 +73,8 @@ def lack(ranking: Ranking, *, lenient: bool = False) -> Lack:
         return "kind"
     if _foreign(ranking):
         return ""
+    if not lenient and ranking.ranked[0].covered < LEAST_SHARED:
+        return "subject"
     doubts = doubt(ranking)
     several = len({r.passage for r in ranking.read}) > 1
     if several and not lenient and is_absent(ranking, doubts):

@@ -1,7 +1,7 @@
 """Select the verbatim sentences that answer a question; none if the passages do not answer it."""
 
 from prompts.contracts import EvidencePick, PickedSpan, SelectEvidence
-from runtime.engines.extractive.answerable import lack
+from runtime.engines.extractive.answerable import LEAST_SHARED, lack
 from runtime.engines.extractive.queries import parts_of
 from runtime.engines.extractive.ranking import Ranked, rank
 
@@ -9,8 +9,6 @@ from runtime.engines.extractive.ranking import Ranked, rank
 MOST_SPANS, LONGEST_SPAN = 8, 800
 #: Sentences for each part of a question with several parts.
 MOST_OF_A_PART = 2
-#: The share of a part's words that its best sentence needs for the benefit of the doubt.
-SHARED = 0.15
 
 
 def select_evidence(prompt: SelectEvidence) -> EvidencePick:
@@ -28,7 +26,7 @@ def select_evidence(prompt: SelectEvidence) -> EvidencePick:
     if answered and len(rankings) > 1:
         # If one part is answered, the passages are the right ones, and other parts get the benefit of the doubt.
         answered = [
-            r for r in rankings if r in answered or (not lack(r, lenient=True) and r.ranked[0].covered >= SHARED)
+            r for r in rankings if r in answered or (not lack(r, lenient=True) and r.ranked[0].covered >= LEAST_SHARED)
         ]
     chosen: dict[tuple[int, int], Ranked] = {}
     for ranking in answered:

@@ -44,6 +44,7 @@ def test_unrelated_question_has_no_evidence(language: str, question: str) -> Non
         ("How many books may readers borrow?", "Readers may borrow nine books. Cards are free of charge.", ""),
         ("회원은 책을 몇 권까지 빌릴 수 있나요?", "회원은 책을 빌릴 수 있다. 회원증은 무료이다.", "kind"),
         ("What colour is the moon?", "Readers may borrow nine books.", "subject"),
+        ("체육관 회원 탈의실 사물함 열쇠 분실 신고 방법", "신고 서류는 창구에 낸다. 식당은 12시에 연다.", "subject"),
     ],
 )
 def test_missing_aspect_is_named(question: str, passage: str, lacking: str) -> None:
