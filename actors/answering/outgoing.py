@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from actors.answering.cleaning import Cleaning
 from actors.gate.flags import standing
-from actors.text.aligned import aligned
+from actors.text.aligned import aligned, line_break
 from actors.text.limit import TextLimit
 from actors.text.numbering import Numbering
 from actors.text.safe_stream import SafeStream
@@ -92,6 +92,11 @@ class Outgoing:
         """Add a sentence that has passed; `flush` shows it."""
         self._passed.append(sentence)
         self._ready += self.limit.take(tokens_of(self._sentences.feed(sentence.text)))
+
+    def skip(self, sentence: Sentence) -> None:
+        """Leave out a sentence, but not the line break behind it."""
+        if self._passed and (gap := line_break(self._passed[-1].text, sentence.text)):
+            self.sentence(Sentence(text=gap))
 
     async def delta(self, text: str) -> None:
         self._ready += self.limit.take(self._cut.feed(self._deltas.feed(text)))

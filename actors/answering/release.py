@@ -203,6 +203,7 @@ class CheckedStream:
             elif self.release == "sentence" and sentence.withheld:
                 flags = self.cleaning.flags(sentence.text, sentence.flags)
                 await self.emit.aside(Withheld(content=self.cleaning.clean(sentence.text), flags=flags))
+                self.out.skip(sentence)
             elif self.release == "sentence":
                 self.out.sentence(sentence)
 

@@ -39,6 +39,8 @@ _SOURCE_LINE = re.compile(
     rf"[\s*_>-]*(?:{union(lambda language: language.terms.layout.sources).pattern})\s*[*_]*\s*[:：].{{0,200}}\Z",
     re.I | re.S,
 )
+#: What stands around the title of a source.
+_TITLE_MARKS = " \n>*_–—-.:：\"'“”‘’«»《》『』「」()（）"
 _FOOTNOTE = re.compile(r"\[\^\d{1,3}\]")
 # A lead-in is layout: "**TL;DR** …", "Hint: …".
 _LEAD_IN = re.compile(
@@ -73,7 +75,7 @@ def check_sentence(
     written, sentence = without_copied(written, texts), without_markup(without_copied(sentence, texts))
     flags = [*_citations(sentence, evidence)]
     misplaced = [*_misplaced(sentence, known, evidence)]
-    is_source = bool(_SOURCE_LINE.match(sentence))
+    is_source = bool(_SOURCE_LINE.match(sentence)) or _is_title(sentence, evidence)
     unseen = _never_shown(
         sentence,
         written,
@@ -99,9 +101,15 @@ def check_sentence(
     return tuple(sorted(flags, key=lambda one: one.strength != "strong"))
 
 
+def _is_title(sentence: str, evidence: Sequence[Evidence]) -> bool:
+    """Whether the sentence is only the name of a source, or of a part of its title."""
+    bare = strip_markers(sentence).strip(_TITLE_MARKS)
+    return bool(bare) and any(bare in item.title for item in evidence)
+
+
 def stands_alone(sentence: str, evidence: Sequence[Evidence]) -> bool:
     """Whether the sentence cites nothing and its words are for the most part not in the evidence either."""
-    if markers(sentence) or _SOURCE_LINE.match(sentence):
+    if markers(sentence) or _SOURCE_LINE.match(sentence) or _is_title(sentence, evidence):
         return False
     plain = _LEAD_IN.sub("", sentence)
     words = foreign(plain, [_text(item) for item in evidence])

@@ -99,12 +99,18 @@ def _renamed(value: Value, own_text: str, evidence: Sequence[str]) -> Iterator[W
 
 
 def _bounds_another(text: str, value: Value, evidence: Sequence[str]) -> bool:
+    """Whether the number bounds or rounds one of the evidence; a bound bounds no other: "at most 600" is not "at most 700"."""
     bound = bound_of(text, value)
     return bool(bound) and any(
-        units_agree(value.unit, other.unit) and bears_out(bound, value, other)
+        units_agree(value.unit, other.unit) and bears_out(bound, value, other) and not _same_side(bound, item, other)
         for item in evidence
         for other in slot_index(item).amounts
     )
+
+
+def _same_side(bound: "Bound", text: str, other: Value) -> bool:
+    there = bound_of(read(text).text, other)
+    return (bound.more and there.more) or (bound.less and there.less)
 
 
 def _tells(text: str, value: Value) -> bool:

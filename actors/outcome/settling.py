@@ -12,7 +12,7 @@ from actors.outcome.closest import closest, near, passage_of
 from actors.outcome.refusals import refuse, safe_text
 from actors.outcome.regate_table import Decision
 from actors.question.profile import profile_of
-from actors.text.aligned import aligned
+from actors.text.aligned import aligned, line_break
 from actors.text.limit import limited
 from actors.text.numbering import numbered
 from bus.runs.citing import citations_of, references_of
@@ -138,8 +138,10 @@ def shown_of(message: Draft, kept: tuple[Sentence, ...]) -> tuple[str, tuple[int
     """The text that the person sees, and the evidence's numbers behind its markers; empty where they are equal."""
     if message.question.release != "draft":
         return message.shown, () if message.numbers is UNSET else message.numbers
-    evidence = {span.n for span in message.evidence}
-    return numbered("".join(s.text for s in kept).strip(), evidence, active=message.question.renumbered)
+    evidence, text = {span.n for span in message.evidence}, ""
+    for each in message.sentences:
+        text += each.text if each in kept else line_break(text, each.text)
+    return numbered(text.strip(), evidence, active=message.question.renumbered)
 
 
 def conflicts_shown(message: Draft, numbers: tuple[int, ...]) -> tuple[Conflict, ...]:

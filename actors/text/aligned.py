@@ -31,6 +31,12 @@ def aligned(text: str, sentences: Sequence[str]) -> list[tuple[int, int]]:
     return found[::-1]
 
 
+def line_break(before: str, dropped: str) -> str:
+    """The white space behind a sentence that is left out where it ends a line that `before` does not end; else empty."""
+    gap = dropped[len(dropped.rstrip()) :]
+    return gap if "\n" in gap and before.strip() and not before.endswith("\n") else ""
+
+
 def _letters(text: str) -> list[int]:
     """The places of the letters and digits outside markers."""
     marked = {at for marker in markers(text) for at in range(marker.start, marker.end)}

@@ -7,13 +7,15 @@ from typing import get_args
 import msgspec
 import pytest
 
+from actors.answering.drafting import drafted
 from actors.answering.release import LONGEST, CheckedStream, Earlier, _parts
 from actors.answering.sentence_check import weighed
 from actors.gate.flags import standing
+from actors.outcome.settling import kept_sentences, shown_of
 from bus.powers.events import Withheld, tokens_of
 from bus.powers.protocols import Variables
 from bus.wire.errors import BadReply, Failure, NoReply
-from bus.wire.messages import AnswerRequested, Flag, Sentence, Span
+from bus.wire.messages import AnswerDrafted, AnswerRequested, Flag, Sentence, Span
 from prompts import contracts
 from prompts.vocabulary import ContradictionType, Release, Style
 from tests.actors.scripted_powers import Failing, Screen, ScriptedAsk
@@ -92,6 +94,19 @@ async def test_strongly_flagged_sentence_is_never_shown(bad: str, before: str, a
     assert any(flag.strength == "strong" for flag in withheld.flags)
     (shown,) = [aside for aside in screen.asides if isinstance(aside, Withheld)]
     assert (shown.content, shown.flags) == (bad, withheld.flags)
+
+
+@pytest.mark.parametrize("release", ["sentence", "draft"])
+async def test_line_ends_also_without_its_last_sentence(release: Release) -> None:
+    listed = f"1. {GOOD}{LIE.rstrip()}\n2. {FEES}"
+    shower, screen = await show(listed, release=release)
+    kept = f"1. {GOOD}\n2. {FEES}"
+    if release == "sentence":
+        assert screen.text_shown == kept
+    else:
+        draft = drafted(shower)
+        assert isinstance(draft, AnswerDrafted)
+        assert shown_of(draft, kept_sentences(draft))[0] == kept.strip()
 
 
 @pytest.mark.parametrize("number", ["1. ", "2) ", "(3) ", "  12. ", "٣. ", "\n7. "])

@@ -271,6 +271,45 @@ def test_range_covers_its_inside_but_no_other_bounds() -> None:
     assert withholds(check_sentence("The treatment takes 7 weeks.", items))
 
 
+@pytest.mark.parametrize(
+    ("lift", "pool", "claims"),
+    [
+        (
+            "The lift is for people of at most 80 kg, with luggage of at most 20 kg.",
+            "The pool is open from 6 to 22 hours.",
+            "The lift is for people of at most {} kg [1]; the pool is open from 6 to 22 hours [2].",
+        ),
+        (
+            "电梯限载不超过80公斤、行李不超过20公斤的人。",
+            "泳池开放时间为6点到22点。",
+            "电梯限载不超过{}公斤的人[1]；泳池开放时间为6点到22点[2]。",
+        ),
+        (
+            "승강기는 80kg 이하이고 짐이 20kg 이하인 사람만 탄다.",
+            "수영장은 6시부터 22시까지 연다.",
+            "승강기는 {}kg 이하인 사람만 타고 [1], 수영장은 6시부터 22시까지 연다 [2].",
+        ),
+    ],
+)
+def test_bound_bounds_no_other(lift: str, pool: str, claims: str) -> None:
+    items = [Evidence(n=n, source_id=str(n), title="", text=text) for n, text in enumerate((lift, pool), 1)]
+    assert not withholds(check_sentence(claims.format(80), items))
+    assert withholds(check_sentence(claims.format(95), items))
+
+
+@pytest.mark.parametrize(
+    "text", ["《泳池须知》\n", "> Pool rules\n", "**Pool rules**", "— “Pool rules”", "《泳池须知》[1]。"]
+)
+def test_title_of_a_source_claims_nothing(text: str) -> None:
+    items = [
+        Evidence(
+            n=1, source_id="p", title="泳池须知 | 体育馆 | Pool rules", text="The pool is open from 6 to 22 hours."
+        )
+    ]
+    assert check_sentence(text, items, language="zh") == ()
+    assert check_sentence("Gym rules of 1999\n", items) != ()
+
+
 def test_equal_number_elsewhere_excuses_no_wrong_one() -> None:
     text = "Adults take 2 tablets a day. Children under 12 years take 1 tablet a day for 5 days."
     items = [Evidence(n=1, source_id="a", title="", text=text)]
