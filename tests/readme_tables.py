@@ -30,7 +30,7 @@ from runtime.cli import commands, groundwire
 
 ROOT = Path(__file__).parent.parent
 EXTRAS = ("formats", "ocr")
-FILES = ("docs/architecture.md", "docs/documents.md", "docs/reference.md", "docs/traces.md")
+FILES = ("docs/architecture.md", "docs/documents.md", "docs/reference.md", "docs/suites.md", "docs/traces.md")
 #: Trace files of five runs, which the outputs of commands in docs/traces.md are of.
 RUNS = ROOT / "tests/runtime/replay/guide"
 BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n).*?(\n<!-- end -->)", re.DOTALL)
@@ -185,7 +185,7 @@ def printed(*lines: str) -> str:
             time.tzset()
             for line in lines:
                 done = CliRunner().invoke(groundwire, shlex.split(line), env={"COLUMNS": "80"})
-                text = re.sub(r"^run \w+ forks", "run … forks", done.output, flags=re.MULTILINE)
+                text = re.sub(r"^run \w+ is in", "run … is in", done.output, flags=re.MULTILINE)
                 text = re.sub(r"^Usage: .*?\n\nError: ", "error: ", text, flags=re.DOTALL)
                 shown.append(f"$ groundwire {line}\n{text.rstrip()}")
         finally:
@@ -223,6 +223,21 @@ PARTS: dict[str, Callable[[], str]] = {
         "replay lied.jsonl --from select_evidence --profile library --out other.jsonl",
     ),
     "compared": partial(printed, "diff lied.jsonl refunds.jsonl"),
+    "what_if": partial(
+        printed,
+        "replay refunds.jsonl founder.jsonl libros.jsonl --without refunds.md",
+        "replay founder.jsonl --set voice=helpful",
+        "replay lied.jsonl --set voice=helpful",
+    ),
+    "shared": partial(
+        printed, "trace export lied.jsonl --share --cited-only --out shared.jsonl", "replay shared.jsonl"
+    ),
+    "kept": partial(
+        printed,
+        "suite add refunds.jsonl --out shop.suite",
+        "suite add lied.jsonl --out shop.suite --name refunds --says 14 --never-says 38",
+        "suite run shop.suite",
+    ),
     "graph": graph,
     "actors": actors,
     "messages": messages,

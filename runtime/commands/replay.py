@@ -2,8 +2,6 @@
 
 import asyncio
 import dataclasses
-import secrets
-from collections import Counter
 from pathlib import Path
 
 import click
@@ -12,32 +10,19 @@ from actors.pipeline import STAGES, pipeline
 from index.languages.toml_check import nearest
 from index.plugins import installed
 from runtime.commands.options import ASKED_OVER, check_profile
-from runtime.commands.run_sources import is_file, journal_of, refuse, trace_of, with_settings, writing
+from runtime.commands.run_sources import refuse, trace_of, with_settings
 from runtime.commands.what_if import WhatIf, what_if
-from runtime.forking.fork import NothingToFork, fork, keep
-from runtime.forking.live_powers import RECORDED, Given, NotRecorded, hits_of, replies_of
-from runtime.forking.powers import live_for
+from runtime.forking.live_powers import RECORDED
 from runtime.forking.since import PROMPT, changed_since
 from runtime.processes.actors import defaults_in
-from runtime.replay.difference import parting
 from runtime.replay.replayer import Replayed, replay
-from runtime.replay.trace import Trace, write
 from runtime.settings import Settings
 from runtime.terminal import say, say_json
-
-#: Where what the record lacks may come from.
-REMEDIES = {
-    "engine": "--fill ENGINE lets an engine answer that alone, --engine ENGINE everything from the stage on",
-    "index": "--index lets today's index give them",
-}
 
 
 @click.command("replay")
 @click.argument("runs", metavar="RUN…", nargs=-1)
 @ASKED_OVER
-@click.option(
-    "--trace", "file", type=click.Path(path_type=Path), help="Trace file written by `trace export`, instead of RUN."
-)
 @click.option("--from", "stage", metavar="STAGE", help="Fork the run: keep what came before STAGE and redo the rest.")
 @click.option("--without", multiple=True, metavar="SOURCE", help="As if this source were not there; may be repeated.")
 @click.option(
@@ -71,7 +56,6 @@ REMEDIES = {
 def replay_command(
     ctx: click.Context,
     runs: tuple[str, ...],
-    file: Path | None,
     stage: str | None,
     without: tuple[str, ...],
     keys: tuple[str, ...],
@@ -87,51 +71,26 @@ def replay_command(
     """Replay RUN… through today's code and compare every output; no model is called.
 
     With something changed, such as --without or --set, each run goes again from its question on, and what changes is printed.
-    With --from, one run is forked. RUN is a run id or a trace file. Exit codes: 0 identical, or told what changes; 1 diverged, or
-    not told; 2 usage error, or a fork that lacks a reply; 3 identical, but a prompt of the run has changed since.
+    With --from it goes again from that stage: a fork, with a trace of its own. RUN is a run id or a trace file. Exit codes: 0
+    identical, or told what changes; 1 diverged, or not told; 2 usage error; 3 identical, but a prompt of the run has changed since.
     """
-    if file is not None:
-        runs = (*runs, str(file) if is_file(str(file)) else f"./{file}")
     if not runs:
-        refuse("give a run id, or a file with --trace; `groundwire trace list --index DIR` lists the runs")
+        refuse("name a run or a trace file; `groundwire trace list --index DIR` lists the runs")
     if fill is not None and engine not in (None, RECORDED):
         refuse(f"--fill is for recorded replies, and --engine {engine} answers everything; leave one out")
-    other = "" if engine in (None, RECORDED) else engine or ""
+    if stage is not None:
+        check_stage(stage)
+        if without or keys:
+            refuse("--without and --set begin with the question; leave out --from")
     if profile is not None:
         check_profile(profile, settings)
-    options = WhatIf(without, keys, prompts, profile or "", other, fill or "", search)
-    if stage is None:
-        if options.any:
-            ctx.exit(what_if(runs, options, settings, out, as_json=as_json))
-        if out is not None:
-            refuse("--out applies to a fork only; add --from STAGE")
-        ctx.exit(_replay_all(runs, settings, as_json=as_json))
-    if without or keys or prompts or search:
-        refuse("--without, --set, --prompt and --search begin with the question; leave out --from")
-    if len(runs) > 1:
-        refuse("--from forks one run; give one")
-    source, index = runs[0], ctx.params["index"]
-    check_stage(stage)
-    forked, first, given = asyncio.run(_forked(source, settings, stage, profile or "", engine or RECORDED, fill or ""))
-    place = out or Path(f"{forked.run_id}.jsonl")
-    with writing(place):
-        write(place, forked)
-    if as_json:
-        made = {
-            "run_id": forked.run_id,
-            "parent": forked.parent,
-            "forked_at": stage,
-            "trace": str(place),
-            "parts_at": first,
-            "given": given,
-        }
-        say_json(made)
-        return
-    say(f"run {forked.run_id} forks {forked.parent} at {stage}; its trace is {place}")
-    for line in told_given(given):
-        say(line)
-    say(f"it first differs from its parent at {first}" if first else "it has the same messages as its parent")
-    say(f"see `groundwire diff {source} {place}{f' --index {index}' if index and not is_file(source) else ''}`")
+    other = "" if engine in (None, RECORDED) else engine or ""
+    options = WhatIf(stage or "", without, keys, prompts, profile or "", other, fill or "", search)
+    if options.any:
+        ctx.exit(what_if(runs, options, settings, out, as_json=as_json))
+    if out is not None:
+        refuse("--out is for a new run; add --from STAGE, or what is changed")
+    ctx.exit(_replay_all(runs, settings, as_json=as_json))
 
 
 def _replay_all(runs: tuple[str, ...], settings: Settings, *, as_json: bool) -> int:
@@ -158,40 +117,6 @@ async def _replayed(source: str, settings: Settings) -> Replayed:
     trace = await trace_of(source, settings)
     done = await replay(trace, pipeline())
     return dataclasses.replace(done, changed=changed_since(trace, settings.inference, defaults_in(settings)))
-
-
-async def _forked(
-    source: str, settings: Settings, stage: str, profile: str, engine: str, fill: str
-) -> tuple[Trace, str, list[Given]]:
-    """The fork, written to the journal if its parent came from one; the stage where the two first differ; what gave each reply."""
-    trace = await trace_of(source, settings)
-    async with live_for(settings, engine, fill) as live:
-        if engine == RECORDED:
-            live.replies = replies_of(trace)
-        if engine == RECORDED or live.find is None:
-            live.hits = hits_of(trace)
-        try:
-            forked = await fork(trace, pipeline(), stage, secrets.token_hex(12), live, profile=profile)
-        except NothingToFork as nothing:
-            refuse(str(nothing))
-        except NotRecorded as missing:
-            refuse(f"{missing}; {REMEDIES[missing.needs]}")
-    if not is_file(source):
-        async with journal_of(settings) as journal:
-            await keep(journal, forked)
-    parted = parting(trace, forked, pipeline())
-    first = "" if parted is None else f"{parted.stage or 'the question'}, lane {parted.lane}"
-    return forked, first, live.given
-
-
-def told_given(given: list[Given]) -> list[str]:
-    """A line for each kind of reply that the stages of a fork got, and what gave it."""
-    lines = []
-    for each, count in Counter(given).items():
-        made_by = f", {each.made_by}" if each.made_by and each.made_by != each.by else ""
-        old = "; the prompt has changed since" if each.prompt_changed else ""
-        lines.append(f"  {each.stage}: {each.what}{f' ({count} times)' if count > 1 else ''}: {each.by}{made_by}{old}")
-    return lines
 
 
 def told(done: Replayed) -> str:

@@ -83,7 +83,7 @@ def _titled(title: str, lines: list[tuple[int, str]]) -> Iterator[tuple[int, str
 def _facts(run: Explained) -> Iterator[str]:
     record = run.record
     yield ending(record.outcome, record.reason)
-    if record.detail:
+    if record.detail and record.detail not in record.answer:
         yield one_line(record.detail)
     if record.confidence:
         yield f"{record.confidence} confidence"

@@ -117,7 +117,9 @@ def _case(trace: Trace, name: str, given: Mapping[str, Any]) -> Case:
     keys = (
         {"note": verdict.note if verdict else ""} | ({"reason": None, "says": ()} if "outcome" in keys else {}) | keys
     )
-    keys["never_says"] = (*case.never_says, *given["never_says"])
+    # Who says what is right of a wrong answer forbids its words no more than that.
+    own = () if expected is refuted_of and (given["says"] or given["never_says"]) else case.never_says
+    keys["never_says"] = (*own, *given["never_says"])
     try:
         return msgspec.convert(msgspec.to_builtins(msgspec.structs.replace(case, **keys)), Case)
     except msgspec.ValidationError as error:

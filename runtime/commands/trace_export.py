@@ -64,7 +64,7 @@ def export_command(
             _write(place, made.trace, html)
         say(f"{place}: {len(made.trace.records)} records, {len(made.trace.frames)} frames of events")
     if made.masked:
-        say(f"masked: {made.masked} values, each the same everywhere", err=True)
+        say(f"masked values: {made.masked}, each the same everywhere", err=True)
     if made.other:
         say("the masked run ends as the original, but its citations, flags or passages are others", err=True)
     if made.divergence is not None:

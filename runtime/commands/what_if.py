@@ -1,7 +1,8 @@
-"""What would have become of runs: `groundwire replay RUN…` with something changed, from the question on, in one process."""
+"""What would have become of runs: `groundwire replay RUN…` from a stage, or with something changed from the question on."""
 
 import asyncio
 import contextlib
+import secrets
 import shutil
 import tempfile
 import tomllib
@@ -14,6 +15,7 @@ import msgspec
 
 from actors.pipeline import pipeline
 from actors.question.profile import PROFILES
+from bus.powers.searching import found_in
 from bus.runs.run_record import ending
 from bus.wire.errors import Invalid
 from bus.wire.messages import QuestionAsked
@@ -21,27 +23,29 @@ from prompts.contracts import PROMPTS
 from prompts.library import PARTIALS
 from runtime.commands.consoles import plain_console
 from runtime.commands.diff import show
-from runtime.commands.run_sources import refuse, trace_of, writing
-from runtime.forking.fork import NothingToFork
-from runtime.forking.live_powers import RECORDED, Given, Live, NotRecorded, forget_prompts
+from runtime.commands.run_sources import is_file, journal_of, refuse, trace_of, writing
+from runtime.commands.run_text import put
+from runtime.forking.fork import NothingToFork, keep
+from runtime.forking.live_powers import RECORDED, Given, Live, NotRecorded, forget_prompts, hits_of
 from runtime.forking.powers import live_for_runs
-from runtime.forking.rerun import Changes, by_rules, rerun
-from runtime.replay.difference import contrast
+from runtime.forking.rerun import Changes, by_rules, elsewhere, rerun
+from runtime.replay.difference import contrast, parting
 from runtime.replay.trace import Trace, write
 from runtime.settings import Settings
 from runtime.terminal import one_line, say, say_json
 
 _REMEDIES = {
     "engine": "--fill ENGINE lets an engine answer that alone, --engine ENGINE everything",
-    "index": "--search lets the index of --index give them",
+    "index": "--index lets today's index give them",
 }
 #: Fields of the question that --set changes; any other key is one of the profile.
 _FIELDS = ("voice", "style", "release", "language")
 
 
 class WhatIf(NamedTuple):
-    """The options. `search`: today's index, in place of the recorded hits."""
+    """The options. `stage`: the first that runs again. `search`: today's index, in place of the recorded hits."""
 
+    stage: str = ""
     without: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
     prompts: tuple[Path, ...] = ()
@@ -56,12 +60,13 @@ class WhatIf(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """A run and what would have become of it. `problem`: what it lacks, where it cannot be told."""
+    """A run and what would have become of it. `problem`: what it lacks, where it cannot be told. `place`: the new trace file."""
 
     before: Trace
     after: Trace | None
     given: tuple[Given, ...] = ()
     problem: str = ""
+    place: Path | None = None
 
 
 def what_if(sources: tuple[str, ...], options: WhatIf, settings: Settings, out: Path | None, *, as_json: bool) -> int:
@@ -71,38 +76,58 @@ def what_if(sources: tuple[str, ...], options: WhatIf, settings: Settings, out: 
     if options.search and not settings.index.place:
         refuse("--search needs the index to search; add --index DIR")
     with _own_prompts(options.prompts, settings):
-        found = asyncio.run(_all(sources, options, settings))
+        found = asyncio.run(_all(sources, options, settings, out))
+    for lost in options.without:
+        if not any(source.endswith(lost) for each in found for source in _sources(each.before)):
+            refuse(f"--without {lost}: the search of no run found that source; `groundwire trace show RUN` names them")
     for outcome in found:
         if as_json:
             say_json(_as_json(outcome))
         else:
-            _print(outcome, whole=len(found) == 1)
-    if out is not None and found[0].after is not None:
-        with writing(out):
-            write(out, found[0].after)
+            _print(outcome, options, whole=len(found) == 1)
     if not as_json and len(found) > 1:
         counts = Counter(_kind(outcome) for outcome in found)
         say(f"{len(found)} runs: " + ", ".join(f"{count} {kind}" for kind, count in counts.most_common()))
     return int(any(outcome.problem for outcome in found))
 
 
-async def _all(sources: tuple[str, ...], options: WhatIf, settings: Settings) -> list[Outcome]:
+async def _all(sources: tuple[str, ...], options: WhatIf, settings: Settings, out: Path | None) -> list[Outcome]:
     async with live_for_runs(settings, options.engine or RECORDED, options.fill) as powers:
-        return [await _one(source, options, settings, powers) for source in sources]
+        return [await _one(source, options, settings, powers, out) for source in sources]
 
 
-async def _one(source: str, options: WhatIf, settings: Settings, powers: Callable[[bool], Live]) -> Outcome:
+async def _one(
+    source: str, options: WhatIf, settings: Settings, powers: Callable[[bool], Live], out: Path | None
+) -> Outcome:
+    """The new run, written to `out`; a fork also to its own file without that, and to its parent's journal."""
     trace = await trace_of(source, settings)
-    live = powers(by_rules(trace) and not options.engine)
+    live = powers(by_rules(trace) and not options.engine and not options.stage)
     fields = _set(options.keys, options.profile or trace.story.question.profile)
     changes = Changes(options.without, fields, options.profile)
+    run_id = secrets.token_hex(12)
     try:
-        after, given = await rerun(trace, pipeline(), live, changes=changes, search=options.search)
+        after, given = await rerun(
+            trace, pipeline(), live, stage=options.stage, run_id=run_id, changes=changes, search=options.search
+        )
     except NotRecorded as missing:
         return Outcome(trace, None, problem=f"{missing}; {_REMEDIES[missing.needs]}")
     except (Invalid, NothingToFork) as problem:
         return Outcome(trace, None, problem=str(problem))
-    return Outcome(trace, after, given)
+    place = out or (Path(f"{run_id}.jsonl") if options.stage else None)
+    if place is not None:
+        with writing(place):
+            write(place, after)
+    if options.stage and not is_file(source):
+        async with journal_of(settings) as journal:
+            await keep(journal, after)
+    return Outcome(trace, after, given, place=place)
+
+
+def _sources(trace: Trace) -> set[str]:
+    """Those that the run searched for and found, or was given."""
+    contexts = trace.story.question.contexts or ()
+    found = {passage.source_id for search in hits_of(trace) for passage in found_in(search)[1]}
+    return found | {context.metadata.source_id for context in contexts}
 
 
 def _set(keys: tuple[str, ...], profile: str) -> dict[str, object]:
@@ -158,29 +183,36 @@ def _kind(outcome: Outcome) -> str:
     return "the same" if before.answer == after.answer else "with another answer"
 
 
-def _elsewhere(outcome: Outcome) -> list[str]:
-    """What did not come from the record, or answers a prompt that is another now."""
-    told = []
-    for each in dict.fromkeys(outcome.given):
-        if each.prompt_changed:
-            told.append(f"{each.stage}: {each.what}: the recorded reply answers the prompt of then")
-        elif each.by != RECORDED and not (each.made_by == "extractive" and by_rules(outcome.before)):
-            told.append(f"{each.stage}: {each.what}: {each.by}")
-    return told
-
-
-def _print(outcome: Outcome, *, whole: bool) -> None:
-    before = outcome.before.record
+def _print(outcome: Outcome, options: WhatIf, *, whole: bool) -> None:
+    before, console = outcome.before.record, plain_console()
     if outcome.after is None:
-        say(f"{before.run_id}  not told: {one_line(outcome.problem)}")
+        put(console, 0, f"{before.run_id}  not told: {one_line(outcome.problem)}")
         return
     after = outcome.after.record
     ends = [ending(each.outcome, each.reason) for each in (before, after)]
-    say(f"{before.run_id}  {' -> '.join(dict.fromkeys(ends))}, {_kind(outcome)}")
-    for line in _elsewhere(outcome):
-        say(f"  not from the record: {one_line(line)}")
+    put(console, 0, f"{before.run_id}  {' -> '.join(dict.fromkeys(ends))}, {_kind(outcome)}")
+    every = Counter(outcome.given if options.stage else _elsewhere(outcome))
+    for each, count in every.items():
+        put(console, 2, f"{one_line(str(each))}{f' ({count} times)' if count > 1 else ''}")
+    if outcome.place is not None:
+        put(console, 0, f"run {after.run_id} is in {outcome.place}")
+    if options.stage:
+        first = _parts_at(outcome)
+        put(
+            console, 0, f"it first differs from its parent at {first}" if first else "it has the messages of its parent"
+        )
     if whole and _kind(outcome) != "the same":
-        show(contrast(outcome.before, outcome.after, pipeline()), plain_console())
+        show(contrast(outcome.before, outcome.after, pipeline()), console)
+
+
+def _parts_at(outcome: Outcome) -> str:
+    """The stage and lane where the new run first differs; empty where every message is the same."""
+    at = parting(outcome.before, outcome.after, pipeline()) if outcome.after else None
+    return "" if at is None else f"{at.stage or 'the question'}, lane {at.lane}"
+
+
+def _elsewhere(outcome: Outcome) -> list[Given]:
+    return elsewhere(outcome.given, rules=by_rules(outcome.before))
 
 
 def _as_json(outcome: Outcome) -> dict[str, object]:
@@ -192,5 +224,8 @@ def _as_json(outcome: Outcome) -> dict[str, object]:
         "reason": [before.reason, after.reason if after else None],
         "answer": [before.answer, after.answer if after else None],
         "change": _kind(outcome),
-        "not_recorded": _elsewhere(outcome),
+        "parts_at": _parts_at(outcome),
+        "given": outcome.given,
+        "new_run_id": after.run_id if after else None,
+        "trace": str(outcome.place) if outcome.place else None,
     }

@@ -12,6 +12,7 @@ import msgspec
 
 from bus.delivery.graph import Graph
 from bus.journal.records import Record
+from bus.runs.story import readable
 from bus.wire.messages import AnswerRequested, AnswerSettled, Message, stage_name
 from runtime.forking.fork import taken_over
 from runtime.replay.trace import ASKED, FORKED_AT, PARENT, TAKEN_OVER, Trace
@@ -22,11 +23,11 @@ _LISTS: Final = frozenset(("passages", "near"))
 
 def cited_only(trace: Trace, graph: Graph) -> Trace:
     """The trace without the other passages. Raises NothingToFork for a run that never came to an answer."""
-    first = next((m for r in trace.records if isinstance(m := r.message, AnswerRequested | AnswerSettled)), None)
+    first = next((m for r in trace.records if isinstance(m := readable(r), AnswerRequested | AnswerSettled)), None)
     at = next(actor for actor in graph.actors if actor.takes is (type(first) if first else AnswerSettled))
     stage = stage_name(at.name, first) if first else at.name
     kept, shown = taken_over(trace, graph, at, stage)
-    places = {place for record in trace.records for place in _places(record.message)}
+    places = {place for record in trace.records for place in _places(readable(record))}
     count = sum(frame.data.count(b"\n") + 1 for frame in shown if frame.fenced)
     old = {record.sequence for record in kept}
     records = []
@@ -41,7 +42,7 @@ def cited_only(trace: Trace, graph: Graph) -> Trace:
     return replace(trace, records=tuple(records))
 
 
-def _places(message: Message) -> Iterator[Place]:
+def _places(message: Message | None) -> Iterator[Place]:
     if isinstance(message, AnswerRequested):
         yield from ((span.source_id, span.source_start, span.source_end) for span in message.evidence)
     settled = getattr(message, "settled", None)

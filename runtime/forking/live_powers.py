@@ -44,6 +44,11 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
     made_by: str = ""
     prompt_changed: bool = False
 
+    def __str__(self) -> str:
+        made_by = f", {self.made_by}" if self.made_by and self.made_by != self.by else ""
+        old = "; the prompt has changed since" if self.prompt_changed else ""
+        return f"{self.stage}: {self.what}: {self.by}{made_by}{old}"
+
 
 @dataclass(slots=True)
 class Live:

@@ -1,10 +1,10 @@
-"""A whole run again, as it would go today or with something changed: without a source, under another profile or prompt, by another
-engine, over another index.
+"""A run again, from its question or from a stage, as it would go today or with something changed: without a source, under another
+profile or prompt, by another engine, over another index.
 
 The replies and hits of the record are used wherever what is asked is the same, and what gave each is noted.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import msgspec
@@ -15,17 +15,15 @@ from bus.journal.records import Record, SearchRecord, encode
 from bus.powers.searching import reply_of
 from bus.wire.messages import QuestionAsked
 from runtime.forking.fork import fork
-from runtime.forking.live_powers import Given, Live, hits_of, replies_of
+from runtime.forking.live_powers import RECORDED, Given, Live, hits_of, replies_of
 from runtime.replay.trace import ASKED, Trace
-
-_FIRST = "classify_intent"
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What is changed. `without`: ids of sources. `fields`: of the question. `profile`: empty for that of the run."""
+    """What is changed. `without`: ids of sources or their ends. `fields`: of the question. `profile`: empty for that of the run."""
 
-    without: Collection[str] = ()
+    without: tuple[str, ...] = ()
     fields: Mapping[str, object] = field(default_factory=dict)
     profile: str = ""
 
@@ -34,31 +32,46 @@ NONE = Changes()
 
 
 async def rerun(
-    trace: Trace, graph: Graph, engine: Live, *, run_id: str = "again", changes: Changes = NONE, search: bool = False
+    trace: Trace,
+    graph: Graph,
+    engine: Live,
+    *,
+    stage: str = "",
+    run_id: str = "again",
+    changes: Changes = NONE,
+    search: bool = False,
 ) -> tuple[Trace, tuple[Given, ...]]:
-    """The run from its question on, and what gave each reply. `engine`: for what is not recorded; of its own, for a run by rules.
+    """The run from a stage on, and what gave each reply; without a `stage`, from its question on, where rules answer anew.
 
-    `search`: the index of `engine`, in place of the recorded hits. Raises NotRecorded, NothingToFork, Poison, Invalid.
+    `engine`: for what is not recorded. `search`: its index, in place of the recorded hits. Raises NotRecorded, NothingToFork,
+    Poison, Invalid.
     """
-    recorded = engine.has_model is None and not by_rules(trace)
+    recorded = engine.has_model is None and (bool(stage) or not by_rules(trace))
     live = replace(engine, given=[], replies=replies_of(trace) if recorded else {})
     if not search:
         live.hits = [_without(record, changes.without) for record in hits_of(trace)]
     asked = replace(trace, records=tuple(_asked(record, changes) for record in trace.records))
-    made = await fork(asked, graph, _FIRST, run_id, live, profile=changes.profile)
+    made = await fork(asked, graph, stage or "classify_intent", run_id, live, profile=changes.profile)
     return made, tuple(live.given)
 
 
 def by_rules(trace: Trace) -> bool:
     """Whether no model took part: rules are code, and answer as they do today."""
-    return all(isinstance(ask, str) or ask.engine == RULES for ask in replies_of(trace).values())
+    asked = any(not isinstance(ask, str) and ask.engine != RULES for ask in replies_of(trace).values())
+    return not asked and not any(question.has_model for question in trace.story.questions)
 
 
-def _without(record: SearchRecord, sources: Collection[str]) -> SearchRecord:
+def elsewhere(given: Iterable[Given], *, rules: bool) -> list[Given]:
+    """What did not come from the record, or answers a prompt that is another now. `rules`: of a run by rules, which are code."""
+    every = (each for each in given if each.by != RECORDED or each.prompt_changed)
+    return [each for each in dict.fromkeys(every) if not (rules and each.made_by == RULES)]
+
+
+def _without(record: SearchRecord, sources: tuple[str, ...]) -> SearchRecord:
     if not sources:
         return record
     reply = reply_of(record)
-    passages = tuple(passage for passage in reply.passages if passage.source_id not in sources)
+    passages = tuple(passage for passage in reply.passages if not passage.source_id.endswith(sources))
     return msgspec.structs.replace(
         record, hits=msgspec.Raw(msgspec.json.encode(msgspec.structs.replace(reply, passages=passages)))
     )
@@ -70,6 +83,6 @@ def _asked(record: Record, changes: Changes) -> Record:
         return record
     contexts = message.contexts
     if contexts is not None:
-        contexts = tuple(each for each in contexts if each.metadata.source_id not in changes.without)
+        contexts = tuple(each for each in contexts if not each.metadata.source_id.endswith(changes.without))
     fields = {"contexts": contexts, **changes.fields}
     return replace(record, data=encode(msgspec.structs.replace(message, **fields)))

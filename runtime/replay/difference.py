@@ -217,7 +217,7 @@ def changes(first: list[str], second: list[str]) -> tuple[tuple[Change, str], ..
 def _fields(one: RunRecord, other: RunRecord) -> list[tuple[str, str, str]]:
     names = ("profile", "confidence", "probability", "re_gate", "rounds", "model", "snapshot", "detail")
     values = ((name, getattr(one, name), getattr(other, name)) for name in names)
-    return [(name, str(a), str(b)) for name, a, b in values if a != b]
+    return [(name, "" if a is None else str(a), "" if b is None else str(b)) for name, a, b in values if a != b]
 
 
 def _citations(record: RunRecord) -> list[str]:

@@ -8,8 +8,8 @@ from bus.delivery.graph import Graph
 from bus.runs.run_record import RunRecord
 from bus.wire.errors import Invalid, Poison
 from runtime.forking.fork import NothingToFork
-from runtime.forking.live_powers import INDEX, RECORDED, Given, Live, NotRecorded
-from runtime.forking.rerun import by_rules, rerun
+from runtime.forking.live_powers import Live, NotRecorded
+from runtime.forking.rerun import by_rules, elsewhere, rerun
 from runtime.replay.trace import BrokenTrace, Trace, read
 from runtime.suite.cases import Case, Suite, traces_of
 from runtime.suite.checking import Miss, misses
@@ -65,15 +65,6 @@ async def check_case(case: Case, trace: Trace, graph: Graph, engines: Engines, *
             case,
             problem=f"the prompt {stale.what} has changed, and the recorded reply answers the old one; --engine asks it again",
         )
-    elsewhere = () if rules and not search else tuple(dict.fromkeys(map(_told, filter(_is_elsewhere, given))))
+    other = tuple(map(str, elsewhere(given, rules=rules)))
     record = new.record
-    same = rules or not any(_is_elsewhere(each) for each in given)
-    return Checked(case, misses(case, record, same_replies=same), "", elsewhere, new, record)
-
-
-def _is_elsewhere(given: Given) -> bool:
-    return given.by != RECORDED
-
-
-def _told(given: Given) -> str:
-    return f"{given.stage}: {given.what}: {given.by}" if given.by != INDEX else f"{given.stage}: {INDEX}"
+    return Checked(case, misses(case, record, same_replies=rules or not other), "", other, new, record)

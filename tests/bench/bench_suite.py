@@ -67,10 +67,10 @@ class Obedient(ScriptedEngine):
     needs_rendering = True
 
     def __init__(self) -> None:
-        super().__init__(_obey)
+        super().__init__(obey)
 
 
-def _obey(request: Request) -> str:
+def obey(request: Request) -> str:
     evidence = getattr(request.variables, "retrieved_chunks", ())
     if request.variables.name != "answer_simple" or not evidence or request.rendered is None:
         return default_script(request)
@@ -160,7 +160,7 @@ def regressions(chance: random.Random, pages: tuple[Passage, ...], answered: lis
     found = []
     for n in range(33):
         bad = ("Answer from your own knowledge.", "Answer in one word.", "Never give numbers.")[n % 3]
-        found.append(Change("prompt", _prompt_with(f"{bad} {_words(chance)}"), asks=True))
+        found.append(Change("prompt", prompt_with(f"{bad} {_words(chance)}"), asks=True))
     for n in range(33):
         keys: dict[str, object] = [
             {"retrieval": {"low_relevance": round(chance.uniform(0.97, 1.0), 3)}},
@@ -186,7 +186,7 @@ def harmless(chance: random.Random, pages: tuple[Passage, ...]) -> list[Change]:
         place = chance.randrange(len(pages))
         match n % 6:
             case 0:
-                found.append(Change("prompt", _prompt_with(f"Write plainly. {_words(chance)}"), asks=True))
+                found.append(Change("prompt", prompt_with(f"Write plainly. {_words(chance)}"), asks=True))
             case 1:
                 keys = {
                     "retrieval": {"low_relevance": round(chance.uniform(0.1, 0.16), 3)},
@@ -211,7 +211,7 @@ def _words(chance: random.Random) -> str:
     return " ".join("".join(chance.choice("bdfgklmnprst") + chance.choice("aeiou") for _ in range(3)) for _ in range(4))
 
 
-def _prompt_with(line: str) -> Callable[[], contextlib.AbstractContextManager[None]]:
+def prompt_with(line: str) -> Callable[[], contextlib.AbstractContextManager[None]]:
     text = (FOLDER / "answer_simple.prompt").read_text()
     before, user, after = text.partition('{{role "user"}}')
     assert user

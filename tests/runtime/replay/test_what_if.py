@@ -55,7 +55,7 @@ def test_values_are_set_for_question_and_profile(runs: None) -> None:
     assert "the same" in replayed("refunds.jsonl", "--set", "max_answer_chars=900")[1]
     told = replayed("refunds.jsonl", "--set", "retrieval.k=4")[1]
     assert "not told: the record has no hits" in told
-    assert "--search lets" in told
+    assert "--index lets" in told
 
 
 def test_one_run_shows_its_difference(runs: None) -> None:
@@ -71,9 +71,9 @@ def test_recorded_reply_to_another_prompt_is_told(runs: None) -> None:
     )
     code, told = replayed("model.jsonl", "--prompt", "answer_simple.prompt")
     assert code == 0, told
-    assert "not from the record: answer_simple: answer_simple: the recorded reply answers the prompt of then" in told
+    assert "answer_simple: answer_simple: recorded, scripted:script; the prompt has changed since" in told
     filled = replayed("model.jsonl", "--prompt", "answer_simple.prompt", "--fill", "scripted")[1]
-    assert "not from the record: answer_simple: answer_simple: scripted" in filled
+    assert "answer_simple: answer_simple: scripted:script\n" in filled
 
 
 def test_missing_reply_is_told(runs: None) -> None:
@@ -81,6 +81,19 @@ def test_missing_reply_is_told(runs: None) -> None:
     outcome = json.loads(told)
     assert code == int(bool(outcome["problem"]))
     assert outcome["problem"] or outcome["change"] == "with another outcome"
+
+
+def test_several_runs_fork(runs: None) -> None:
+    code, told = replayed("refunds.jsonl", "opening.jsonl", "--from", "select_evidence")
+    assert code == 0
+    assert told.count("it has the messages of its parent") == 2
+    assert len([*Path.cwd().glob("*.jsonl")]) == 5
+    code, told = replayed("refunds.jsonl", "--from", "answer_hint")
+    assert (code, "never reached answer_hint" in told) == (1, True)
+
+
+def test_end_of_an_id_names_a_source(runs: None) -> None:
+    assert "answered -> " in replayed("refunds.jsonl", "--without", "unds.md")[1]
 
 
 def test_several_runs_are_replayed(runs: None) -> None:
@@ -99,7 +112,7 @@ WRONG = [
     (("--prompt", "nobody.prompt"), "there is no prompt 'nobody'"),
     (("--search",), "add --index DIR"),
     (("--from", "retrieve", "--without", "a.md"), "leave out --from"),
-    (("opening.jsonl", "--from", "retrieve"), "give one"),
+    (("--without", "nobody.md"), "the search of no run found that source"),
 ]
 
 
