@@ -11,7 +11,7 @@ from index.embedders import lsa
 from index.engines import search_engines
 from index.errors import IndexProblem
 from index.groups import counted
-from index.model import Entry
+from index.model import Entry, Passage
 from index.readers import by_suffix
 from index.snapshot import snapshot
 from index.snapshot.catalogue import read_catalogue
@@ -55,26 +55,38 @@ def stats(index: Path, name: str | None = None) -> Stats:
             for path in (index / "snapshots").rglob("*")
             if path.is_file() and (status := path.stat())
         }
-        return Stats(
-            snapshot=manifest.snapshot,
+        return stats_of(
+            manifest,
+            read_catalogue(handle.directory).values(),
             snapshots=snapshot.names(index),
-            created=manifest.created,
-            documents=manifest.documents,
-            passages=manifest.passages,
-            languages=manifest.languages,
-            groups=counted(entry.groups for entry in read_catalogue(handle.directory).values()),
-            characters=manifest.source_chars,
-            embedder=f"{manifest.embedder.name} {manifest.embedder.version}",
-            dimension=manifest.embedder.dimension,
-            fitted_on=manifest.fitted_on,
-            folded_in=manifest.folded_in,
-            coverage=round(manifest.coverage, 3),
             size_bytes=sum(size for size, _ in manifest.files.values()),
             all_snapshots_bytes=sum(inodes.values()),
-            advice=advice(manifest),
         )
     finally:
         handle.close()
+
+
+def stats_of(
+    manifest: Manifest, entries: Iterable[Entry], *, snapshots: list[str], size_bytes: int, all_snapshots_bytes: int
+) -> Stats:
+    return Stats(
+        snapshot=manifest.snapshot,
+        snapshots=snapshots,
+        created=manifest.created,
+        documents=manifest.documents,
+        passages=manifest.passages,
+        languages=manifest.languages,
+        groups=counted(entry.groups for entry in entries),
+        characters=manifest.source_chars,
+        embedder=f"{manifest.embedder.name} {manifest.embedder.version}",
+        dimension=manifest.embedder.dimension,
+        fitted_on=manifest.fitted_on,
+        folded_in=manifest.folded_in,
+        coverage=round(manifest.coverage, 3),
+        size_bytes=size_bytes,
+        all_snapshots_bytes=all_snapshots_bytes,
+        advice=advice(manifest),
+    )
 
 
 def formats_of(entries: Iterable[Entry]) -> dict[str, int]:
@@ -115,6 +127,14 @@ def verify(index: Path, name: str | None = None) -> list[str]:
         handle.close()
 
 
+def misfit(passage: Passage, entry: Entry) -> list[str]:
+    """The line about a passage that is none of its document."""
+    whole = passage.char_end - passage.char_start == len(passage.text) and passage.char_end <= entry.characters
+    if whole and passage.source_id == entry.source_id:
+        return []
+    return [f"passage {passage.number} of {entry.source_id} does not fit its document"]
+
+
 def _problems(directory: Path, manifest: Manifest) -> list[str]:
     if problems := snapshot.verify_files(directory, manifest):
         return problems
@@ -125,11 +145,7 @@ def _problems(directory: Path, manifest: Manifest) -> list[str]:
             for number in range(entry.first, entry.first + entry.count):
                 passage = store.get(number)
                 languages[passage.language] = languages.get(passage.language, 0) + 1
-                whole = (
-                    passage.char_end - passage.char_start == len(passage.text) and passage.char_end <= entry.characters
-                )
-                if passage.source_id != entry.source_id or not whole:
-                    problems.append(f"passage {number} of {entry.source_id} does not fit its document")
+                problems += misfit(passage, entry)
         if sum(languages.values()) != manifest.passages:
             problems.append(f"{sum(languages.values())} passages where the manifest says {manifest.passages}")
         file = directory / "vectors" / search_engines.VECTORS.FILE

@@ -2,7 +2,7 @@
 
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
@@ -10,11 +10,15 @@ from index.backend import Snapshots
 from index.build_job import Tell, no_progress
 from index.documents.report import Skipped, read_skipped, write_skipped
 from index.embedders.embedder import Embedder
+from index.model import Entry
 from index.plugins import installed
 from index.search.local_backend import LocalSnapshots
 from index.sink import Sink
 from index.snapshot import snapshot
 from index.snapshot.catalogue import read_catalogue
+
+if TYPE_CHECKING:
+    from index.check import Stats
 
 
 class Credentials(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,6 +73,16 @@ class Index(Snapshots, Protocol):
 
     def keep_skipped(self, skipped: Skipped) -> None: ...
 
+    def entries(self, name: str | None = None) -> list[Entry]:
+        """The documents of a snapshot, by default of the newest."""
+        ...
+
+    def stats(self, name: str | None = None) -> "Stats": ...
+
+    def verify(self, name: str | None = None) -> list[str]:
+        """The defects of a snapshot, one line each; empty when it is intact."""
+        ...
+
 
 class LocalIndex(LocalSnapshots):
     """A folder."""
@@ -81,11 +95,7 @@ class LocalIndex(LocalSnapshots):
         return snapshot.exists(self.directory)
 
     def check(self) -> None:
-        handle = snapshot.hold(self.directory)
-        try:
-            read_catalogue(handle.directory)
-        finally:
-            handle.close()
+        self.entries()
 
     def writing(self) -> AbstractContextManager[None]:
         return snapshot.writing(self.directory)
@@ -107,6 +117,23 @@ class LocalIndex(LocalSnapshots):
 
     def keep_skipped(self, skipped: Skipped) -> None:
         write_skipped(self.directory, skipped)
+
+    def entries(self, name: str | None = None) -> list[Entry]:
+        handle = snapshot.hold(self.directory, name)
+        try:
+            return list(read_catalogue(handle.directory).values())
+        finally:
+            handle.close()
+
+    def stats(self, name: str | None = None) -> "Stats":
+        from index.check import stats  # a search needs none of it
+
+        return stats(self.directory, name)
+
+    def verify(self, name: str | None = None) -> list[str]:
+        from index.check import verify
+
+        return verify(self.directory, name)
 
 
 def is_url(address: str) -> bool:

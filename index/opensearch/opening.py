@@ -1,16 +1,15 @@
 """An index over OpenSearch, to search and to build: the body of `Index` (../opening.py)."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from index.build.opening import Credentials
 from index.build_job import Tell, no_progress
-from index.check import Stats, advice
+from index.check import Stats, misfit, stats_of
 from index.documents.report import Skipped
 from index.embedders.embedder import Embedder
 from index.errors import IndexProblem
-from index.groups import counted
-from index.model import Entry, Passage
+from index.model import Entry
 from index.opensearch import generations, states
 from index.opensearch.backend import OpenSearchBackend
 from index.opensearch.client import RequestRefused, located
@@ -86,46 +85,31 @@ class OpenSearchIndex(OpenSearchSnapshots):
     def keep_skipped(self, skipped: Skipped) -> None:
         self.client.ask("PUT", f"/{alias(self.client.address, WRITER)}/_doc/{_SKIPPED}", {"held": packed(skipped)})
 
+    def entries(self, name: str | None = None) -> list[Entry]:
+        return list(self._opened(name).entries(None))
 
-def stats(index: OpenSearchIndex, name: str | None = None) -> Stats:
-    """Sizes are those of all copies of a generation. Raises IndexProblem."""
-    state, entries = _opened(index, name, lambda backend: list(backend.entries(None)))
-    manifest = state.manifest
-    sizes = index.sizes()
-    return Stats(
-        snapshot=manifest.snapshot,
-        snapshots=index.names(),
-        created=manifest.created,
-        documents=manifest.documents,
-        passages=manifest.passages,
-        languages=manifest.languages,
-        groups=counted(entry.groups for entry in entries),
-        characters=manifest.source_chars,
-        embedder=f"{manifest.embedder.name} {manifest.embedder.version}",
-        dimension=manifest.embedder.dimension,
-        fitted_on=manifest.fitted_on,
-        folded_in=manifest.folded_in,
-        coverage=round(manifest.coverage, 3),
-        size_bytes=sizes.get(state.generation, 0),
-        all_snapshots_bytes=sum(sizes.values()),
-        advice=advice(manifest),
-    )
+    def stats(self, name: str | None = None) -> Stats:
+        """Sizes are those of all copies of a generation."""
+        backend, sizes = self._opened(name), self.sizes()
+        return stats_of(
+            backend.manifest,
+            backend.entries(None),
+            snapshots=self.names(),
+            size_bytes=sizes.get(backend.state.generation, 0),
+            all_snapshots_bytes=sum(sizes.values()),
+        )
 
+    def verify(self, name: str | None = None) -> list[str]:
+        """Reads every passage."""
+        backend = self._opened(name)
+        problems, counted = _problems(backend), _languages(backend.state)
+        if not problems and counted != (told := backend.manifest.languages):
+            problems = [f"the classes of documents count {counted} where the manifest says {told}"]
+        return problems
 
-def verify(index: OpenSearchIndex, name: str | None = None) -> list[str]:
-    """Reads every passage. Raises IndexProblem."""
-    state, problems = _opened(index, name, _problems)
-    if not problems and (result := state.manifest.languages) != _languages(state):
-        problems = [f"the classes of documents count {_languages(state)} where the manifest says {result}"]
-    return problems
-
-
-def _opened[T](index: OpenSearchIndex, name: str | None, work: Callable[[OpenSearchBackend], T]) -> tuple[State, T]:
-    backend = index.open_state(name)
-    try:
-        return backend.state, work(backend)
-    finally:
-        backend.close()
+    def _opened(self, name: str | None) -> OpenSearchBackend:
+        """To look at what it holds, without what makes its vectors."""
+        return OpenSearchBackend(self.client, states.read_state(self.client, name), None)
 
 
 def _problems(backend: OpenSearchBackend) -> list[str]:
@@ -141,11 +125,7 @@ def _problems(backend: OpenSearchBackend) -> list[str]:
         passages += len(result)
         if [one.number for one in result] != list(range(entry.first, entry.first + entry.count)):
             problems.append(f"{entry.source_id} has {len(result)} passages, not the {entry.count} that it was cut into")
-        problems += [
-            f"passage {one.number} of {entry.source_id} does not fit its document"
-            for one in result
-            if not _fits(one, entry)
-        ]
+        problems += [line for one in result for line in misfit(one, entry)]
     manifest = backend.state.manifest
     if (documents, passages) != (manifest.documents, manifest.passages):
         problems.append(
@@ -153,11 +133,6 @@ def _problems(backend: OpenSearchBackend) -> list[str]:
             f" {manifest.documents} and {manifest.passages}"
         )
     return problems
-
-
-def _fits(passage: Passage, entry: Entry) -> bool:
-    whole = passage.char_end - passage.char_start == len(passage.text) and passage.char_end <= entry.characters
-    return whole and passage.source_id == entry.source_id
 
 
 def _languages(state: State) -> dict[str, int]:

@@ -75,10 +75,6 @@ class OpenSearchSnapshots:
         check_match(spec, embedder.spec)
         return OpenSearchBackend(self.client, state, embedder)
 
-    def open_state(self, name: str | None) -> OpenSearchBackend:
-        """To look at what it holds, without what makes its vectors. Raises IndexProblem."""
-        return OpenSearchBackend(self.client, read_state(self.client, name), None)
-
     def sizes(self) -> dict[int, int]:
         """How many bytes each generation takes, all copies. Raises IndexProblem."""
         return generations.sizes(self.client)

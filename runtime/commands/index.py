@@ -2,8 +2,6 @@
 
 import shlex
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 import msgspec
@@ -11,13 +9,9 @@ from rich.table import Table
 
 from index.build.ingest import bring_in, take_out
 from index.build.opening import Index
-from index.check import Stats, stats, verify
 from index.documents.report import Report
 from index.groups import counts_line
-from index.model import Entry
 from index.search import class_archive
-from index.snapshot import snapshot
-from index.snapshot.catalogue import read_catalogue
 from runtime.commands.consoles import plain_console
 from runtime.commands.embedder_options import embedder, embedder_options
 from runtime.commands.index_bucket import pull_command, push_command
@@ -27,9 +21,6 @@ from runtime.commands.options import INDEX_ANYWHERE, SNAPSHOT, one_line_errors
 from runtime.commands.progress import bars
 from runtime.commands.source_options import rules_of, source_options
 from runtime.terminal import one_line, program, say, say_json
-
-if TYPE_CHECKING:
-    from index.opensearch.opening import OpenSearchIndex
 
 _SHOWN_SKIPS = 20
 
@@ -61,7 +52,7 @@ def _brings_in(name: str, meaning: str, *, only: bool) -> None:
     @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
     def command(
         paths: tuple[str, ...],
-        directory: Path | Index,
+        index: Index,
         include: tuple[str, ...],
         exclude: tuple[str, ...],
         base_url: str | None,
@@ -75,7 +66,7 @@ def _brings_in(name: str, meaning: str, *, only: bool) -> None:
         try:
             with one_line_errors(), bars() as tell:
                 report = bring_in(
-                    directory,
+                    index,
                     list(paths),
                     only=only,
                     rules=rules,
@@ -89,10 +80,10 @@ def _brings_in(name: str, meaning: str, *, only: bool) -> None:
             say("what was read so far is kept: the same command goes on from there", err=True)
             raise
         _print_report(report, as_json)
-        if isinstance(directory, Path):
-            class_archive.make_behind(directory)
+        if index.folder is not None:
+            class_archive.make_behind(index.folder)
             if only and not as_json:
-                say(f'now ask: {program()} ask --index {shlex.quote(str(directory))} "…"')
+                say(f'now ask: {program()} ask --index {shlex.quote(str(index.folder))} "…"')
 
 
 _brings_in(
@@ -111,10 +102,10 @@ _brings_in("add", "Add PATHS to an index, or reread them; the rest stays.", only
 @click.argument("source_ids", nargs=-1, required=True)
 @INDEX_ANYWHERE
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def remove_command(source_ids: tuple[str, ...], directory: Path | Index, as_json: bool) -> None:
+def remove_command(source_ids: tuple[str, ...], index: Index, as_json: bool) -> None:
     """Remove documents by SOURCE_ID; an unknown id removes nothing."""
     with one_line_errors(), bars() as tell:
-        report = take_out(directory, source_ids, tell)
+        report = take_out(index, source_ids, tell)
     _print_report(report, as_json)
 
 
@@ -122,10 +113,10 @@ def remove_command(source_ids: tuple[str, ...], directory: Path | Index, as_json
 @INDEX_ANYWHERE
 @SNAPSHOT
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per document.")
-def list_command(directory: Path | Index, name: str | None, as_json: bool) -> None:
+def list_command(index: Index, name: str | None, as_json: bool) -> None:
     """List the documents of an index."""
     with one_line_errors():
-        entries = sorted(_entries(directory, name), key=lambda entry: entry.source_id)
+        entries = sorted(index.entries(name), key=lambda entry: entry.source_id)
     for entry in entries:
         if as_json:
             row = {"source_id": entry.source_id, "title": entry.title, "url": entry.url, "passages": entry.count,
@@ -141,10 +132,10 @@ def list_command(directory: Path | Index, name: str | None, as_json: bool) -> No
 @INDEX_ANYWHERE
 @SNAPSHOT
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def stats_command(directory: Path | Index, name: str | None, as_json: bool) -> None:
+def stats_command(index: Index, name: str | None, as_json: bool) -> None:
     """Print an index's contents, size and whether to refit its vectors."""
     with one_line_errors():
-        found = _stats(directory, name)
+        found = index.stats(name)
     if as_json:
         say_json(found)
         return
@@ -158,12 +149,12 @@ def stats_command(directory: Path | Index, name: str | None, as_json: bool) -> N
 @index_group.command("verify")
 @INDEX_ANYWHERE
 @SNAPSHOT
-def verify_command(directory: Path | Index, name: str | None) -> None:
+def verify_command(index: Index, name: str | None) -> None:
     """Check every file and passage of a snapshot; exits 1 on any fault."""
     with one_line_errors():
-        problems = _verify(directory, name)
-        found = _stats(directory, name) if not problems else None
-        held = name or (found.snapshot if found is not None else _newest(directory))
+        problems = index.verify(name)
+        found = index.stats(name) if not problems else None
+        held = name or (found.snapshot if found is not None else index.newest())
     for problem in problems[:_SHOWN_SKIPS]:
         say(one_line(problem), err=True)
     if problems:
@@ -177,42 +168,6 @@ index_group.add_command(show_command)
 index_group.add_command(watch_command)
 index_group.add_command(push_command)
 index_group.add_command(pull_command)
-
-
-def _on_opensearch(place: Index) -> "OpenSearchIndex":
-    from index.opensearch.opening import OpenSearchIndex
-
-    assert isinstance(place, OpenSearchIndex)  # the only one that is no folder
-    return place
-
-
-def _entries(place: Path | Index, name: str | None) -> list[Entry]:
-    if not isinstance(place, Path):
-        return list(_on_opensearch(place).open_state(name).entries(None))
-    handle = snapshot.hold(place, name)
-    entries = list(read_catalogue(handle.directory).values())
-    handle.close()
-    return entries
-
-
-def _stats(place: Path | Index, name: str | None) -> Stats:
-    if isinstance(place, Path):
-        return stats(place, name)
-    from index.opensearch import opening
-
-    return opening.stats(_on_opensearch(place), name)
-
-
-def _verify(place: Path | Index, name: str | None) -> list[str]:
-    if isinstance(place, Path):
-        return verify(place, name)
-    from index.opensearch import opening
-
-    return opening.verify(_on_opensearch(place), name)
-
-
-def _newest(place: Path | Index) -> str:
-    return snapshot.current(place) if isinstance(place, Path) else place.newest()
 
 
 def _print_report(report: Report, as_json: bool) -> None:

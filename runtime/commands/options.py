@@ -62,19 +62,20 @@ class IndexPlace(click.ParamType["Place"]):
         return value if isinstance(value, str) and value.startswith(_WEB) else _folder(self, value, param, ctx)
 
 
-class IndexAddress(click.ParamType["Path | Index"]):
-    """Where an index is: a folder, or a URL of OpenSearch; user, password and CA are settings."""
+class IndexAddress(click.ParamType["Index"]):
+    """An index in a folder, or at a URL of OpenSearch; user, password and CA are settings."""
 
     name = "folder or url"
 
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> "Path | Index":
-        if not isinstance(value, str) or not value.startswith(_WEB):
-            return _folder(self, str(value), param, ctx)
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> "Index":
+        from index.build.opening import LocalIndex
         from runtime.index_of import index_of
 
-        settings = msgspec.structs.replace(read_settings().index, url=value)
+        place = INDEX_PLACE.convert(str(value), param, ctx)
+        if isinstance(place, Path):
+            return LocalIndex(place)
         try:
-            return index_of(settings)
+            return index_of(over_index(read_settings(), place).index)
         except IndexProblem as problem:
             self.fail(str(problem), param, ctx)
 
@@ -94,7 +95,6 @@ INDEX_FOLDER = click.option(
 #: For those that work on one over OpenSearch, too.
 INDEX_ANYWHERE = click.option(
     "--index",
-    "directory",
     type=INDEX_ADDRESS,
     required=True,
     help="Folder of the index, or its URL on OpenSearch.",
