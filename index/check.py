@@ -8,7 +8,7 @@ import msgspec
 from index.documents.archives import is_archive
 from index.documents.files import RECORDS
 from index.embedders import lsa
-from index.engines import search_engines
+from index.engines import lucene, vectors
 from index.errors import IndexProblem
 from index.groups import counted
 from index.model import Entry, Passage
@@ -148,11 +148,11 @@ def _problems(directory: Path, manifest: Manifest) -> list[str]:
                 problems += misfit(passage, entry)
         if sum(languages.values()) != manifest.passages:
             problems.append(f"{sum(languages.values())} passages where the manifest says {manifest.passages}")
-        file = directory / "vectors" / search_engines.VECTORS.FILE
-        graph = search_engines.VECTORS.open_index(file, manifest.embedder.dimension, manifest.passages)
+        file = directory / "vectors" / vectors.FILE
+        graph = vectors.open_index(file, manifest.embedder.dimension, manifest.passages)
         if graph.size != manifest.graph_size:
             problems.append(f"{graph.size} vectors where the manifest says {manifest.graph_size}")
-        problems += search_engines.TERMS.problems(directory, dict.fromkeys(manifest.languages, 0) | languages)
+        problems += lucene.problems(directory, dict.fromkeys(manifest.languages, 0) | languages)
     except IndexProblem as error:
         problems.append(str(error))
     return problems

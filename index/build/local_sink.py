@@ -19,7 +19,7 @@ from index.build_job import Job, Progress, Tell, no_progress, numbers
 from index.child import Child
 from index.embedders import lsa
 from index.embedders.embedder import Embedder, EmbedderSpec
-from index.engines import search_engines
+from index.engines import lucene
 from index.errors import IndexProblem
 from index.model import Entry, Passage, indexed_text
 from index.sink import check_embedder, described
@@ -100,7 +100,7 @@ class LocalSink:
 
     def warm_up(self) -> None:
         if self._warming is None:
-            self._warming = threading.Thread(target=search_engines.TERMS.warm_up)
+            self._warming = threading.Thread(target=lucene.warm_up)
             self._warming.start()
 
     def put(self, entry: Entry, passages: Sequence[Passage], hashes: Sequence[Hashes]) -> None:
@@ -257,7 +257,7 @@ def run(job: Job, progress: Tell, ready: "VectorProcess | None" = None) -> dict[
     whole = job.refit or not job.parent
     work = sum(1 for _ in numbers(job.live)) if whole else build_vectors.count_new(job)
     if not job.lsa or work <= ALONE_UP_TO:
-        return search_engines.TERMS.update(job, progress) | build_vectors.run(job, progress)
+        return lucene.update(job, progress) | build_vectors.run(job, progress)
     with ready or VectorProcess(progress) as child:
         child.send(job)
 
@@ -265,7 +265,7 @@ def run(job: Job, progress: Tell, ready: "VectorProcess | None" = None) -> dict[
             progress(task, done, total)
             child.report(0.0)
 
-        return search_engines.TERMS.update(job, report) | child.results()
+        return lucene.update(job, report) | child.results()
 
 
 class VectorProcess(Child):

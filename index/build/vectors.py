@@ -13,7 +13,7 @@ from index.build_job import Job, Tell
 from index.embedders import lsa
 from index.embedders.embedder import Vectors
 from index.embedders.lsa_folding import BATCH, Folding
-from index.engines import search_engines
+from index.engines import vectors
 from index.snapshot.segment import Segment
 from index.snapshot.snapshot import link
 from index.snapshot.store import PassageStore
@@ -55,13 +55,13 @@ def run(job: Job, tell: Tell) -> dict[str, float]:
     else:
         dimension, rows = job.dimension, iter(())
     batches = _batches(labels, rows, tell)
-    path = folder / search_engines.VECTORS.FILE
+    path = folder / vectors.FILE
     if whole:
-        size = search_engines.VECTORS.build(path, dimension, batches, len(labels), tell)
+        size = vectors.build(path, dimension, batches, len(labels), tell)
     else:
         old = Path(job.parent) / "vectors" / path.name
         removed = _numbers(job.removed)
-        size = search_engines.VECTORS.update(old, path, dimension, removed, batches, len(labels), tell)
+        size = vectors.update(old, path, dimension, removed, batches, len(labels), tell)
     ready.unlink(missing_ok=True)
     return {"dimension": dimension, "graph_size": size, "coverage": coverage}
 

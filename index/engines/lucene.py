@@ -84,7 +84,3 @@ def problems(snapshot: Path, languages: Mapping[str, int]) -> list[str]:
         if result != expected:
             wrong.append(f"Lucene index {language} holds {result} passages, not {expected}")
     return wrong
-
-
-def detach() -> None:
-    jvm.detach()

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from index.backend import Candidate, CandidateQuery, Candidates, Key, Rank, chosen, places
 from index.embedders.embedder import Embedder
-from index.engines import search_engines
 from index.errors import IndexProblem
 from index.filters import Filter
 from index.groups import Groups
+from index.java import jvm
 from index.model import Entry, Passage
 from index.search.opened import OpenSnapshot, open_snapshot
 from index.snapshot import snapshot
@@ -171,4 +171,4 @@ class LocalSnapshots:
         return LocalBackend(open_snapshot(self.directory, name, embedder))
 
     def detach(self) -> None:
-        search_engines.TERMS.detach()
+        jvm.detach()

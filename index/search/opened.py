@@ -5,7 +5,7 @@ from pathlib import Path
 
 from index.embedders import lsa
 from index.embedders.embedder import Embedder, check_match
-from index.engines import search_engines
+from index.engines import lucene, vectors
 from index.errors import IndexProblem
 from index.model import Entry
 from index.snapshot import snapshot
@@ -32,9 +32,9 @@ class OpenSnapshot:
         self.embedder = embedder
         self.threshold = manifest.embedder.threshold
         self.passages = PassageStore(folder / "passages")
-        graph = folder / "vectors" / search_engines.VECTORS.FILE
-        self.vectors = search_engines.VECTORS.open_index(graph, manifest.embedder.dimension, manifest.passages)
-        self.bm25 = search_engines.TERMS.open_index(folder, manifest.languages)
+        graph = folder / "vectors" / vectors.FILE
+        self.vectors = vectors.open_index(graph, manifest.embedder.dimension, manifest.passages)
+        self.bm25 = lucene.open_index(folder, manifest.languages)
         self.catalogue = Catalogue(folder / FOLDER)
         self.views = Views(self.catalogue.values(), self.passages, manifest.languages, for_all=not manifest.access)
 

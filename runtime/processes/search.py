@@ -23,8 +23,8 @@ from bus.transport.users import SEARCHING
 from bus.wire.errors import Failure, Unavailable
 from index.build.opening import Index
 from index.embedders.reranker import Reranking
-from index.engines import search_engines
 from index.errors import IndexProblem
+from index.java import jvm
 from index.languages import FALLBACK
 from index.search.searcher import Searcher
 from runtime.bucket.follow import BucketSnapshots
@@ -124,7 +124,7 @@ class Threads:
     def _run(self) -> None:
         while (do := self._work.get()) is not None:
             do()
-        search_engines.TERMS.detach()
+        jvm.detach()
 
     @staticmethod
     def _search(newest: Searcher, pins: Pins, request: SearchRequest) -> SearchReply:

@@ -10,8 +10,8 @@ import pytest
 
 from index.build.ingest import bring_in
 from index.build.watching import keep_up
-from index.engines import search_engines
 from index.errors import IndexProblem
+from index.java import jvm
 from index.search.searcher import Searcher
 from index.snapshot import snapshot
 from index.snapshot.catalogue import read_catalogue
@@ -37,7 +37,7 @@ class Watch:
         except IndexProblem as problem:
             self.problem = problem
         finally:
-            search_engines.TERMS.detach()
+            jvm.detach()
 
     def says(self, line: str) -> None:
         """Waits for a line that begins so."""
