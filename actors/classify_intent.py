@@ -32,7 +32,7 @@ async def classify_intent(message: QuestionAsked, ask: Ask) -> QuestionReady | F
     if profile.policy_word(message.question):
         return decline(question, "policy", text=in_language(profile.safe_reply, question.language))
     if message.contexts is not None and not question.contexts:
-        return refuse(question, "no_results", text=notices.empty_context(question.language))
+        return refuse(question, "no_results", text=notices.text("replies", "empty_context", question.language))
     reply = await ask(
         contracts.ClassifyIntent(
             user_query=message.question,

@@ -15,21 +15,17 @@ from index.languages import spoken
 from index.languages.names import named
 from prompts.vocabulary import DeclinedKind, Reason
 
-Label = Literal["source", "summary", "conclusion", "arguments", "hint"]
+Label = Literal["source", "summary", "conclusion", "arguments"]
 LONGEST_VALUE = 300  # characters of a value inside a text
 #: How a model is connected.
 SETUP = "`GROUNDWIRE_INFERENCE_ENGINE`, docs/models.md"
 
 
 class ConflictingValue(msgspec.Struct, frozen=True, kw_only=True):
-    """One side of a disagreement between sources. `source` is shown as given, a title or `[n]`; `date` may be empty.
-
-    `outdated`: the source is out of date.
-    """
+    """One side of a disagreement between sources. `source` is shown as given. `outdated`: the source is out of date."""
 
     value: str
     source: str
-    date: str = ""
     outdated: bool = False
 
 
@@ -70,11 +66,6 @@ def declined_text(kind: DeclinedKind, language: str) -> str:
     return text("declined", kind, language).format(setup=SETUP)
 
 
-def empty_context(language: str) -> str:
-    """The fixed answer when there is no context; the model is not asked."""
-    return text("replies", "empty_context", language)
-
-
 def none_passes(language: str, filter: str) -> str:
     """The answer when no document passes the filter of a question."""
     return text("replies", "none_passes", language).format(filter=_one_line(filter))
@@ -89,32 +80,13 @@ def safe_reply(language: str, ids: Sequence[str | int] = (), *, profile_reply: s
     return f"{reply} {text('replies', 'safe_sources', language).format(ids=named)}"
 
 
-def cancelled(language: str) -> str:
-    return text("replies", "cancelled", language)
-
-
-def withdrawn(language: str) -> str:
-    """Asks the person to disregard sentences already shown."""
-    return text("replies", "withdrawn", language)
-
-
-def failed(language: str) -> str:
-    """The text for a bug: nothing the person can act on, and no internals."""
-    return text("replies", "failed", language)
-
-
-def overloaded(language: str) -> str:
-    return text("replies", "overloaded", language)
-
-
 def conflict_notice(language: str, values: Iterable[ConflictingValue]) -> str:
     """A line saying that the sources disagree, or that one is out of date, then one line per value with its source."""
     values = list(values)
     lines = [text("replies", "conflict_outdated" if any(one.outdated for one in values) else "conflict", language)]
     for one in values:
-        dated = "conflict_value_dated" if one.date else "conflict_value"
-        key = "conflict_value_outdated" if one.outdated else dated
-        parts = {"value": _one_line(one.value), "source": _one_line(one.source), "date": _one_line(one.date)}
+        key = "conflict_value_outdated" if one.outdated else "conflict_value"
+        parts = {"value": _one_line(one.value), "source": _one_line(one.source)}
         lines.append(f"- {text('replies', key, language).format(**parts)}")
     return "\n".join(lines)
 

@@ -116,7 +116,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     policy_words: dict[Language, tuple[Word, ...]] = {}
     safe_reply: dict[Language, Text] = {}  # a language left out uses the general one from its notices
     hint_exercises: bool = False
-    one_language: bool = False  # without a model, no answer from evidence in another language than the question
+    one_language: bool = False  # no sentence in another language; without a model, no answer from evidence in one
     mask_personal_data: bool = False
     agents: dict[AgentName, AgentOverride] = {}
 

@@ -6,7 +6,7 @@ from actors.facts.copied_code import copied
 from actors.outcome.private import flags_shown
 from actors.question.profile import profile_of
 from actors.text.links import INLINE_CODE, defang
-from bus.wire.messages import AnswerRequested, Flag, Span
+from bus.wire.messages import AnswerRequested, Draft, Flag, Span
 from index.languages.folding import visible
 from index.masking import MaskStream, mask, values_in
 from index.source_paths import published
@@ -16,7 +16,7 @@ from index.text.citations import strip_markers
 class Cleaning:
     """Cleans the texts of one answer. `urls`: the addresses of its sources, which alone may stay."""
 
-    def __init__(self, request: AnswerRequested) -> None:
+    def __init__(self, request: AnswerRequested | Draft) -> None:
         self.urls = frozenset(url for span in request.evidence if (url := published(span.url)))
         self._texts = texts_of(request.evidence)
         self._masked = profile_of(request.question.profile).mask_personal_data

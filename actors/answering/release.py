@@ -26,7 +26,7 @@ from bus.powers.protocols import Ask, Emit
 from bus.wire.messages import AnswerRequested, Conflict, Flag, Sentence, Span, UnverifiedSentence
 from index.text.citations import strip_markers
 from index.text.fences import fences
-from index.text.sentences import SentenceStream
+from index.text.sentences import SentenceStream, in_sentences
 from prompts import notices
 from prompts.notices import ConflictingValue
 from prompts.thinking import Thinking
@@ -83,7 +83,7 @@ class CheckedStream:
         self._together = MOST_TOGETHER if whole and self.check.by_model else 1
         if before.text:
             earlier = as_evidence(before.text, before.cited)
-            self.sentences += self._earlier(_split(earlier), before)
+            self.sentences += self._earlier(in_sentences(earlier), before)
             self.out.resume(before.text, before.cited or sorted(cited_in(before.text)), self.sentences)
             if self.notice and earlier.endswith(self.notice):
                 return
@@ -218,7 +218,7 @@ class CheckedStream:
             self.notice = ""
             return
         # The wording is ours, so its weak flags say nothing about the answer.
-        self.sentences += [Sentence(text=line) for line in _split(self.notice)]
+        self.sentences += [Sentence(text=line) for line in in_sentences(self.notice)]
         if self.release != "draft":
             self.out.sentence(Sentence(text=self.notice))
 
@@ -232,11 +232,6 @@ def _parts(sentences: Sequence[str]) -> Iterator[str]:
             yield rest[:at]
             rest = rest[at:]
         yield rest
-
-
-def _split(text: str) -> list[str]:
-    stream = SentenceStream()
-    return [*stream.feed(text), *stream.finish()]
 
 
 _TITLE_CHARS = 80

@@ -1,6 +1,6 @@
 """Check one sentence of an answer: by the gate, by translation where its language is wrong, and by the verifier."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -15,9 +15,10 @@ from actors.question.profile import in_language, profile_of
 from actors.question.resolved import asks_model
 from bus.powers.protocols import Ask
 from bus.wire.errors import Failure
-from bus.wire.messages import AnswerRequested, Contradiction, Flag, Question, Sentence
+from bus.wire.messages import AnswerRequested, Contradiction, Draft, Flag, Question, Sentence
 from index.languages.detection import detect
 from index.text.citations import markers, strip_markers
+from index.text.sentences import in_sentences
 from prompts import contracts, notices
 from prompts.thinking import without_thinking
 
@@ -162,6 +163,17 @@ def flags_of(
     """The gate's flags for a sentence; an admission of uncertainty may deny and need not cite."""
     flags = check_sentence(text, evidence, language=language, written=written, urls=urls, question=question)
     return excused(text, tuple(map(on_wire, flags)))
+
+
+def each_checked(text: str, request: AnswerRequested | Draft, cleaning: Cleaning) -> Iterator[Sentence]:
+    """The sentences of a whole text, made harmless, with the gate's flags."""
+    question, evidence = request.question, evidence_of(request.evidence)
+    for written in in_sentences(text):
+        sentence = cleaning.harmless(written)
+        flags = flags_of(
+            sentence, evidence, question.language, written=written, urls=cleaning.urls, question=question.asked
+        )
+        yield Sentence(text=sentence, flags=flags, withheld=any(flag.kind == "empty" for flag in flags))
 
 
 def unread(sentence: Sentence) -> Sentence:

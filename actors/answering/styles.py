@@ -15,14 +15,13 @@ from msgspec import UNSET
 
 from actors.answering.cleaning import Cleaning
 from actors.answering.drafting import Drafted, advice, budget, layout, probability_shown, prose, written
-from actors.answering.sentence_check import cited_in, flags_of
+from actors.answering.sentence_check import cited_in, each_checked
 from actors.choosing.confidence import confidence_of
 from actors.evidence.prompt_shapes import analysis_to_prompt, evidence_of
 from actors.question.profile import profile_of
 from actors.question.resolved import must_cite, wording
 from bus.powers.protocols import Ask, Emit
 from bus.wire.messages import AnswerDrafted, AnswerRequested, Sentence
-from index.text.sentences import SentenceStream
 from prompts import contracts
 from prompts.vocabulary import Style
 
@@ -119,7 +118,7 @@ async def shaped(
     """
     value = msgspec.json.decode(await ask.shaped(variables, schema))
     cleaning = Cleaning(request)
-    sentences = tuple(_checked(value, request, cleaning.urls))
+    sentences = tuple(excused(each) for text in _texts(value) for each in each_checked(text, request, cleaning))
     probability = probability_shown(request, sentences)
     return AnswerDrafted(
         question=request.question,
@@ -135,14 +134,10 @@ async def shaped(
     )
 
 
-def _checked(value: object, request: AnswerRequested, urls: frozenset[str]) -> Iterator[Sentence]:
-    evidence, question = evidence_of(request.evidence), request.question
-    for text in _texts(value):
-        stream = SentenceStream()
-        for sentence in (*stream.feed(text), *stream.finish()):
-            flags = flags_of(sentence, evidence, question.language, urls=urls, question=question.asked)
-            kept = tuple(flag for flag in flags if flag.kind not in _EXCUSED)
-            yield Sentence(text=sentence, flags=kept)
+def excused(sentence: Sentence) -> Sentence:
+    """The sentence without the flags that do not apply to a text in a shape."""
+    flags = tuple(flag for flag in sentence.flags if flag.kind not in _EXCUSED)
+    return msgspec.structs.replace(sentence, flags=flags, withheld=False)
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -7,14 +7,15 @@ are in other languages, where words cannot match.
 from collections.abc import Sequence
 from typing import get_args
 
+import msgspec
+
 from actors.choosing.aliases import in_one_name
 from actors.evidence.section import section_of
 from actors.evidence.spans import Slice
-from actors.outcome.refusals import fit, fit_parts, refuse
+from actors.outcome.refusals import ended, fit, fit_parts, refuse
 from actors.question.exercises import is_exercise
 from actors.question.profile import profile_of
-from actors.text.limit import limited
-from bus.wire.messages import AnswerSettled, NearPassage, Passage, Question, Settled, Span
+from bus.wire.messages import AnswerSettled, NearPassage, Passage, Question, Span
 from index.text.matching import content_words, matches
 from index.text.units import units
 from prompts import notices
@@ -57,23 +58,10 @@ def closest(
         )
     missing, refuse_reason = fit_parts(missing, question), fit(refuse_reason, question)
     words = notice or notices.nothing_sure(reason, question.language, missing=missing, refuse_reason=refuse_reason)
-    answer, cut = limited(notices.closest(words, question.language, languages=languages), question.constraints)
-    return AnswerSettled(
-        settled=Settled(
-            outcome="closest",
-            question=question.asked,
-            reason=reason,
-            answer=answer,
-            detail=refuse_reason or ", ".join(missing),
-            snapshot=snapshot,
-            rounds=rounds,
-            language=question.language,
-            profile=question.profile,
-            passages=_near_passages(question, passages, best),
-            probability=probability,
-            cut=cut,
-        )
-    )
+    text = notices.closest(words, question.language, languages=languages)
+    found = ended(question, "closest", text, reason, refuse_reason or ", ".join(missing), snapshot, rounds)
+    shown = _near_passages(question, passages, best)
+    return AnswerSettled(settled=msgspec.structs.replace(found, passages=shown, probability=probability))
 
 
 def near(question: Question, passages: Sequence[Passage], *, languages: Sequence[str] = ()) -> bool:

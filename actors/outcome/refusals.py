@@ -12,7 +12,32 @@ from index.languages.detection import detect
 from index.text.citations import strip_markers
 from prompts import notices
 from prompts.thinking import without_thinking
-from prompts.vocabulary import DeclinedKind, Reason
+from prompts.vocabulary import DeclinedKind, Outcome, Reason
+
+
+def ended(
+    question: Question,
+    outcome: Outcome,
+    text: str,
+    reason: Reason | None = None,
+    detail: str = "",
+    snapshot: str = "",
+    rounds: int = 1,
+) -> Settled:
+    """The end of a run with a text in place of an answer, as much of it as the request allows."""
+    answer, cut = limited(text, question.constraints)
+    return Settled(
+        outcome=outcome,
+        question=question.asked,
+        reason=reason,
+        answer=answer,
+        detail=detail,
+        snapshot=snapshot,
+        rounds=rounds,
+        language=question.language,
+        profile=question.profile,
+        cut=cut,
+    )
 
 
 def refuse(
@@ -27,24 +52,9 @@ def refuse(
 ) -> AnswerSettled:
     """A refusal with its reason; `text` replaces the reason's standard words."""
     missing, refuse_reason = fit_parts(missing, question), fit(refuse_reason, question)
-    answer, cut = limited(
-        text or notices.reason_text(reason, question.language, missing=missing, refuse_reason=refuse_reason),
-        question.constraints,
-    )
-    return AnswerSettled(
-        settled=Settled(
-            outcome="refused",
-            question=question.asked,
-            reason=reason,
-            answer=answer,
-            detail=refuse_reason or ", ".join(missing),
-            snapshot=snapshot,
-            rounds=rounds,
-            language=question.language,
-            profile=question.profile,
-            cut=cut,
-        )
-    )
+    text = text or notices.reason_text(reason, question.language, missing=missing, refuse_reason=refuse_reason)
+    detail = refuse_reason or ", ".join(missing)
+    return AnswerSettled(settled=ended(question, "refused", text, reason, detail, snapshot, rounds))
 
 
 def fit(reason: str, question: Question) -> str:
@@ -63,34 +73,13 @@ def fit_parts(missing: Sequence[str], question: Question) -> tuple[str, ...]:
 
 
 def decline(question: Question, kind: DeclinedKind, *, text: str = "") -> AnswerSettled:
-    answer, cut = limited(text or notices.declined_text(kind, question.language), question.constraints)
-    return AnswerSettled(
-        settled=Settled(
-            outcome="declined",
-            question=question.asked,
-            answer=answer,
-            detail=kind,
-            language=question.language,
-            profile=question.profile,
-            cut=cut,
-        )
-    )
+    text = text or notices.declined_text(kind, question.language)
+    return AnswerSettled(settled=ended(question, "declined", text, detail=kind))
 
 
-def fail(question: Question, reason: Reason, detail: str = "", *, shown_text: str = "") -> AnswerSettled:
-    """The run failed because a power was unavailable; what was shown stays shown, and an error follows it."""
-    return AnswerSettled(
-        settled=Settled(
-            outcome="failed",
-            question=question.asked,
-            reason=reason,
-            answer=shown_text,
-            detail=detail,
-            language=question.language,
-            profile=question.profile,
-        ),
-        shown=shown_text,
-    )
+def fail(question: Question, reason: Reason, detail: str) -> AnswerSettled:
+    """The run failed because a power was unavailable."""
+    return AnswerSettled(settled=ended(question, "failed", "", reason, detail))
 
 
 def safe_text(question: Question, evidence: tuple[Span, ...], profile_reply: str = "") -> str:
@@ -112,10 +101,7 @@ def words_of(settled: Settled) -> str:
     if settled.unrun == "invalid":
         return settled.detail  # for a program: the same sentence as over HTTP
     language = settled.language or detect(settled.question)
-    if settled.outcome == "cancelled":
-        return notices.cancelled(language)
-    if settled.reason is not None:
+    if settled.reason is not None and settled.outcome != "cancelled":
         return notices.reason_text(settled.reason, language)
-    if settled.unrun == "overloaded":
-        return notices.overloaded(language)
-    return notices.failed(language)
+    why = "overloaded" if settled.unrun == "overloaded" else "failed"
+    return notices.text("replies", "cancelled" if settled.outcome == "cancelled" else why, language)

@@ -195,7 +195,7 @@ def _refused(message: Draft, reason: Reason, decision: Decision, profile_reply: 
     """Without an answer: sentences that were shown are taken back; else the closest passages are shown, if any are near."""
     text = safe_text(message.question, message.evidence, profile_reply) if reason == "citations_invalid" else ""
     if message.shown:
-        text = notices.withdrawn(message.question.language)
+        text = notices.text("replies", "withdrawn", message.question.language)
     elif near(message.question, _passages(message)):
         notice = safe_text(message.question, (), profile_reply) if text else ""
         return AnswerSettled(settled=_with(_closest(message, reason, notice=notice).settled, message, decision))

@@ -117,6 +117,12 @@ class SentenceStream:
         return sentences
 
 
+def in_sentences(text: str) -> list[str]:
+    """The sentences of a whole text, each with the white space after it."""
+    stream = SentenceStream()
+    return [*stream.feed(text), *stream.finish()]
+
+
 def _boundary(  # noqa: PLR0911 - one rule a line reads best
     text: str, start: int, resume: int, fenced: int, *, final: bool, fresh: bool
 ) -> tuple[int | None, int]:

@@ -203,7 +203,7 @@ async def test_answer_excludes_withheld_sentences(release: Release) -> None:
 async def test_late_refusal_withdraws_the_shown_text() -> None:
     result = await settled(verified(GOOD, LIE, LIE2))
     assert result.retract
-    assert result.settled.answer == notices.withdrawn("en")
+    assert result.settled.answer == notices.text("replies", "withdrawn", "en")
     nothing_shown = await settled(verified(LIE, LIE2))
     assert not nothing_shown.retract
     assert nothing_shown.settled.answer.startswith(notices.reason_text("grounding_failed", "en"))
@@ -443,9 +443,13 @@ def test_stream_closes_by_its_outcome(end: Settled, ended: bool, events: list[ty
     ("end", "code", "words"),
     [
         (FAILED, "timeout", notices.reason_text("timeout", "ko")),
-        (Settled(outcome="failed"), "internal", notices.failed("en")),
-        (Settled(outcome="failed", question="환불은 며칠 안에 받을 수 있나요?"), "internal", notices.failed("ko")),
-        (Settled(outcome="cancelled", language="fr"), "cancelled", notices.cancelled("fr")),
+        (Settled(outcome="failed"), "internal", notices.text("replies", "failed", "en")),
+        (
+            Settled(outcome="failed", question="환불은 며칠 안에 받을 수 있나요?"),
+            "internal",
+            notices.text("replies", "failed", "ko"),
+        ),
+        (Settled(outcome="cancelled", language="fr"), "cancelled", notices.text("replies", "cancelled", "fr")),
     ],
 )
 def test_an_error_speaks_the_persons_language(end: Settled, code: str, words: str) -> None:

@@ -130,7 +130,7 @@ async def test_missing_context_has_a_fixed_answer(language: str) -> None:
         settled = await classify_intent.handle(QuestionAsked(question=ASKED[language], contexts=contexts), ask)
         assert isinstance(settled, AnswerSettled)
         assert (settled.settled.outcome, settled.settled.reason) == ("refused", "no_results")
-        assert settled.settled.answer == notices.empty_context(language)
+        assert settled.settled.answer == notices.text("replies", "empty_context", language)
     assert ask.asked == []
 
 

@@ -221,12 +221,12 @@ def test_safe_reply_names_existing_ids() -> None:
 def test_conflict_has_both_values_with_sources() -> None:
     sides = [
         ConflictingValue(value="30 days", source="[1]"),
-        ConflictingValue(value="14 days", source="[2]", date="2024"),
+        ConflictingValue(value="14 days", source="[2]"),
     ]
     assert notices.conflict_notice("en", sides).splitlines() == [
         "The sources disagree:",
         "- 30 days according to [1]",
-        "- 14 days according to [2] (2024)",
+        "- 14 days according to [2]",
     ]
 
 

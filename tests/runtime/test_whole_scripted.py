@@ -115,7 +115,7 @@ async def test_answer_of_two_lies_is_refused(ask: Ask, release: str, answer: str
     assert text_of(events).strip() == shown.strip()
     assert kinds(events) == end
     if "error" in end:
-        assert events[-2]["content"] == notices.withdrawn("en")
+        assert events[-2]["content"] == notices.text("replies", "withdrawn", "en")
 
 
 @pytest.mark.parametrize("release", ["sentence", "draft", "token"])

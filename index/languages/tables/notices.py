@@ -56,7 +56,6 @@ class Replies(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     conflict: Text
     conflict_outdated: Text  # in its place, where one of the sources is out of date
     conflict_value: Text  # names {value}, {source}
-    conflict_value_dated: Text  # and {date}
     conflict_value_outdated: Text  # names {value}, {source}
 
 
@@ -67,7 +66,6 @@ class NoticeLabels(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     summary: Text
     conclusion: Text
     arguments: Text
-    hint: Text
 
 
 class Punctuation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
