@@ -8,13 +8,10 @@ from datetime import datetime
 import click
 
 from actors.pipeline import pipeline
-from bus.journal.journal import Journal
 from bus.journal.pruning import Pruned, Rule, pin, prune, unpin
 from bus.journal.sweeping import sweep
 from bus.journal.verdicts import JUDGEMENTS, LONGEST_NOTE, Judgement, Verdict, add_verdict
-from bus.runs.runs import no_such_run
-from bus.wire.messages import QuestionAsked, RunFinished
-from bus.wire.subjects import key_of
+from bus.wire.messages import RunFinished
 from runtime.commands.options import ASKED_OVER
 from runtime.commands.run_sources import journal_of, with_settings
 from runtime.replay.journal_traces import full_id
@@ -49,14 +46,6 @@ class Size(click.ParamType[int]):
         return int(float(found[1]) * _BYTES[found[2]])
 
 
-async def known_id(journal: Journal, run_id: str) -> str:
-    """The full id of a run that there is. Raises BadId, NoSuchRun, Unavailable."""
-    found = await full_id(journal, run_id)
-    if not await journal.latest([key_of(QuestionAsked, found).subject]):
-        raise no_such_run(run_id)
-    return found
-
-
 @click.command("pin")
 @click.argument("run_id", metavar="RUN")
 @ASKED_OVER
@@ -66,7 +55,7 @@ def pin_command(run_id: str, settings: Settings) -> None:
 
     async def done() -> bool:
         async with journal_of(settings) as journal:
-            return await pin(journal, await known_id(journal, run_id))
+            return await pin(journal, await full_id(journal, run_id))
 
     say(f"run {run_id} is pinned" if asyncio.run(done()) else f"run {run_id} was pinned already")
 
@@ -96,7 +85,7 @@ def mark_command(run_id: str, verdict: Judgement, note: str, settings: Settings)
 
     async def done() -> tuple[str, int]:
         async with journal_of(settings) as journal:
-            named = await known_id(journal, run_id)
+            named = await full_id(journal, run_id)
             return named, await add_verdict(journal, named, Verdict(verdict=verdict, note=note[:LONGEST_NOTE]))
 
     named, number = asyncio.run(done())

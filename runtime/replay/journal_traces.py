@@ -27,8 +27,6 @@ from runtime.replay.trace import ASKED, FINISHED, Shown, Trace
 
 #: What a row is made of; the records of the stages are many times as many.
 _LISTED = (*(f"gw.{kind}.*.*" for kind in (FINISHED, ACCESS, PINNED, VERDICT)), consumed_subject(QuestionAsked))
-#: The fewest characters of a run's id that stand for it.
-FEWEST = 4
 
 
 async def read_run(journal: Journal, run_id: str) -> Trace:
@@ -45,14 +43,16 @@ def _shown(frame: EventFrame) -> Shown:
 
 
 async def full_id(journal: Journal, given: str) -> str:
-    """The id of the only run that begins like that; the given one where none does. Raises BadId, NoSuchRun, Unavailable."""
-    if len(check_id(given)) < FEWEST or await journal.latest([key_of(QuestionAsked, given).subject]):
+    """The id of the run that is called so, or of the only one that begins like that. Raises BadId, NoSuchRun, Unavailable."""
+    if await journal.latest([key_of(QuestionAsked, check_id(given)).subject]):
         return given
     ids = [parse(subject).run_id for subject in await journal.subjects(consumed_subject(QuestionAsked))]
     found = sorted(run_id for run_id in ids if run_id.startswith(given))
     if len(found) > 1:
         raise NoSuchRun(f"{len(found)} runs begin with {given}: {', '.join(found[:3])}{'…' if len(found) > 3 else ''}")
-    return found[0] if found else given
+    if not found:
+        raise NoSuchRun(f"there is no run {given} in this journal; see `groundwire trace list --index DIR`")
+    return found[0]
 
 
 async def latest_runs(journal: Journal, count: int, wanted: Wanted | None = None) -> list[RunRow]:

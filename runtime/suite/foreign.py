@@ -12,7 +12,7 @@ import dataclasses
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -37,49 +37,49 @@ _QUESTIONS: Final = ("question", "input", "query", "messages", "content")
 _ANSWERS: Final = ("answer", "output", "result", "content")
 
 
-class Item(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """An item as Langfuse takes and gives it; other fields are ignored."""
-
-    dataset_name: str = ""
-    input: Any = None
-    expected_output: Any = None
-    metadata: Any = None
-    source_trace_id: str | None = None
-    id: str | None = None
-    status: str | None = None
-
-
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """What another program has of a case; `name` may be empty. `expected`: keys of a case, or a text. `contexts`: documents."""
-
-    name: str
-    question: str
-    expected: object
-    note: str = ""
-    contexts: tuple[Context, ...] | None = None
-
-
-class _Span(msgspec.Struct, frozen=True, kw_only=True):
+class _Span(NamedTuple):
     """`values`: the attributes, each under its whole name. `began`: comparable within a trace."""
 
     trace_id: str
     parent_id: str
     began: str
-    values: Mapping[str, Any]
+    values: dict[str, Any]
 
 
-def items_of(suite: Suite, dataset: str) -> Iterator[Item]:
+class _Attribute(msgspec.Struct):
+    key: str
+    value: dict[str, Any] = {}
+
+
+class _OtlpSpan(msgspec.Struct, rename="camel"):
+    trace_id: str
+    parent_span_id: str = ""
+    start_time_unix_nano: str | int = ""
+    attributes: tuple[_Attribute, ...] = ()
+
+
+class _Scope(msgspec.Struct, rename="camel"):
+    spans: tuple[_OtlpSpan, ...] = ()
+
+
+class _Resource(msgspec.Struct, rename="camel"):
+    scope_spans: tuple[_Scope, ...] = ()
+
+
+def items_of(suite: Suite, dataset: str) -> list[dict[str, Any]]:
     """Each case as an item of that dataset. Ids are unique in a whole project of Langfuse."""
-    for case in suite.case:
-        yield Item(
-            dataset_name=dataset,
-            id=f"{dataset}.{case.name}",
-            input={"question": case.question},
-            expected_output=_expected(case),
-            metadata={"note": case.note, "trace": case.run},
-            source_trace_id=case.run.partition(".")[0],
-            status="ACTIVE",
-        )
+    return [
+        {
+            "datasetName": dataset,
+            "id": f"{dataset}.{case.name}",
+            "input": {"question": case.question},
+            "expectedOutput": _expected(case),
+            "metadata": {"note": case.note, "trace": case.run},
+            "sourceTraceId": case.run.partition(".")[0],
+            "status": "ACTIVE",
+        }
+        for case in suite.case
+    ]
 
 
 async def spans_of_case(case: Case, trace: Trace, graph: Graph) -> dict[str, Any] | None:
@@ -107,21 +107,31 @@ def cases_in(path: Path, suite: Suite) -> tuple[Suite, dict[str, Trace]]:
     """
     cases = {case.name: case for case in suite.case}
     traces: dict[str, Trace] = {}
+    entries: list[tuple[str, dict[str, Any] | list[_Span]]] = []
     spans: dict[str, list[_Span]] = {}
     for place, value in _values(path):
+        if not isinstance(value, dict):
+            raise BrokenSuite(f"{path}, {place}: is no JSON object")
         try:
-            if own := list(_spans(value)):
-                for span in own:
-                    spans.setdefault(span.trace_id, []).append(span)
-            elif (item := msgspec.convert(value, Item)).status != "ARCHIVED":
-                _add(_of_item(item), cases, traces)
+            own = list(_spans(value))
+        except msgspec.ValidationError as error:
+            raise BrokenSuite(f"{path}, {place}: {error}") from None
+        for span in own:
+            spans.setdefault(span.trace_id, []).append(span)
+        if not own and value.get("status") != "ARCHIVED":
+            entries.append((place, value))
+    entries += ((f"trace {trace_id}", every) for trace_id, every in spans.items())
+    for place, entry in entries:
+        try:
+            fields, contexts = _of_item(entry) if isinstance(entry, dict) else _of_trace(entry)
+            case = _added(fields, cases)
+            if case.name not in cases:
+                asked = QuestionAsked(question=case.question, contexts=contexts)
+                run_id = check_id(case.run.removesuffix(".jsonl"))
+                traces[case.run] = Trace(run_id, (Record(Key(ASKED, run_id), 1, 0.0, encode(asked), {}),))
         except ValueError as error:
             raise BrokenSuite(f"{path}, {place}: {error}") from None
-    for trace_id, every in spans.items():
-        try:
-            _add(_of_trace(every), cases, traces)
-        except ValueError as error:
-            raise BrokenSuite(f"{path}, trace {trace_id}: {error}") from None
+        cases[case.name] = case
     return msgspec.structs.replace(suite, case=tuple(cases.values())), traces
 
 
@@ -145,79 +155,71 @@ def _values(path: Path) -> Iterator[tuple[str, Any]]:
         yield from ((place, each) for each in (listed if isinstance(listed, list) else [listed]))
 
 
-def _add(entry: Entry, cases: dict[str, Case], traces: dict[str, Trace]) -> None:
-    """Raises ValueError."""
-    same = next((case.name for case in cases.values() if case.question == entry.question), "")
-    name = entry.name or same or name_for(entry.question, cases)
-    known = cases.get(name)
-    run_id = check_id("".join(char if char.isascii() and char.isalnum() else "-" for char in name)[:64])
-    told = entry.expected if isinstance(entry.expected, dict) else _of_text(entry.expected)
-    fields = {key: told[key] for key in _EXPECTED if key in told}
-    run = known.run if known else f"{run_id}.jsonl"
-    cases[name] = msgspec.convert(
-        {"name": name, "run": run, "question": entry.question, "note": entry.note, **fields}, Case
-    )
-    if known is None:
-        asked = QuestionAsked(question=entry.question, contexts=entry.contexts)
-        traces[run] = Trace(run_id, (Record(Key(ASKED, run_id), 1, 0.0, encode(asked), {}),))
+def _added(told: dict[str, Any], cases: Mapping[str, Case]) -> Case:
+    """What is told of a case, as the case of that name, of that question, or a new one. Raises ValueError."""
+    asked = told["question"]
+    if not asked.strip():
+        raise ValueError("the input has no question; write it as a text, or as an object with `question`")
+    same = next((case.name for case in cases.values() if case.question == asked), "")
+    name = str(told["name"]) or same or name_for(asked, cases)
+    new = "".join(char if char.isascii() and char.isalnum() else "-" for char in name)[:64]
+    run = cases[name].run if name in cases else f"{new}.jsonl"
+    return msgspec.convert({**told, "name": name, "run": run}, Case)
 
 
-def _of_item(item: Item) -> Entry:
-    """Raises ValueError."""
-    return Entry(
-        name=(item.id or "").removeprefix(f"{item.dataset_name}."),
-        question=_question(item.input),
-        expected=item.expected_output,
-        note=item.metadata.get("note", "") if isinstance(item.metadata, dict) else "",
-    )
+def _of_item(item: Mapping[str, Any]) -> tuple[dict[str, Any], None]:
+    """What an item tells of its case."""
+    metadata, expected = item.get("metadata"), item.get("expectedOutput")
+    return {
+        "name": str(item.get("id") or "").removeprefix(f"{item.get('datasetName')}."),
+        "question": _text_in(item.get("input"), _QUESTIONS),
+        "note": metadata.get("note", "") if isinstance(metadata, dict) else "",
+        **(
+            {key: expected[key] for key in _EXPECTED if key in expected}
+            if isinstance(expected, dict)
+            else _of_text(expected)
+        ),
+    }, None
 
 
-def _of_trace(spans: Sequence[_Span]) -> Entry:
-    """Raises ValueError."""
+def _of_trace(spans: Sequence[_Span]) -> tuple[dict[str, Any], tuple[Context, ...] | None]:
+    """What the spans of a trace tell of its case, and the documents that were found. Raises ValueError."""
     first = min(spans, key=lambda span: (bool(span.parent_id), span.began))
-    told = msgspec.json.decode(first.values.get(CASE, "{}"), type=dict[str, Any])
-    found: dict[str, Context] = {}
-    for span in spans:
-        parts: dict[str, dict[str, str]] = {}
+    told = msgspec.json.decode(str(first.values.get(CASE, "{}")), type=dict[str, Any])
+    documents: dict[tuple[int, str], dict[str, str]] = {}
+    for n, span in enumerate(spans):
         for name, value in span.values.items():
             if place := _DOCUMENT.fullmatch(name):
-                parts.setdefault(place[1], {})[place[2]] = str(value)
-        for number, part in parts.items():
-            source = ContextMetadata(source_id=part.get("id", f"document-{number}")[:256])
-            if text := part.get("content", "")[:20_000]:
-                found.setdefault(f"{source.source_id} {text}", Context(content=text, metadata=source))
-    return Entry(
-        name=told.get("name", ""),
-        question=_question(_read(first.values.get("input.value"))),
-        expected=told or _text_in(_read(first.values.get("output.value")), _ANSWERS),
-        note=told.get("note", ""),
-        contexts=tuple(found.values()) or None,
-    )
+                documents.setdefault((n, place[1]), {})[place[2]] = str(value)
+    found = {
+        (part.get("id", "document")[:256], part["content"][:20_000]) for part in documents.values() if "content" in part
+    }
+    contexts = tuple(Context(content=text, metadata=ContextMetadata(source_id=id_)) for id_, text in sorted(found))
+    return {
+        "name": "",
+        "question": _text_in(_read(first.values.get("input.value")), _QUESTIONS),
+        **(told or _of_text(_text_in(_read(first.values.get("output.value")), _ANSWERS))),
+    }, contexts or None
 
 
-def _spans(value: Any) -> Iterator[_Span]:
+def _spans(value: Mapping[str, Any]) -> Iterator[_Span]:
     """The spans of OTLP in JSON, or the span as Phoenix gives it; none of anything else."""
-    if not isinstance(value, dict):
-        return
-    for resource in value.get("resourceSpans", ()):
-        for span in (span for scope in resource.get("scopeSpans", ()) for span in scope.get("spans", ())):
-            values = dict(_flat({each["key"]: _otlp(each.get("value", {})) for each in span.get("attributes", ())}))
-            began = str(span.get("startTimeUnixNano", "")).rjust(20)
-            yield _Span(trace_id=span["traceId"], parent_id=span.get("parentSpanId") or "", began=began, values=values)
+    resources = msgspec.convert(value.get("resourceSpans", ()), tuple[_Resource, ...])
+    for span in (span for resource in resources for scope in resource.scope_spans for span in scope.spans):
+        values = dict(_flat({each.key: _otlp(each.value) for each in span.attributes}))
+        yield _Span(span.trace_id, span.parent_span_id, str(span.start_time_unix_nano).rjust(20), values)
     if "parent_id" in value:
         flat = dict(_flat(value))
+        values = {name.removeprefix("attributes."): inner for name, inner in flat.items()}
         yield _Span(
-            trace_id=str(flat.get("context.trace_id", "")),
-            parent_id=flat.get("parent_id") or "",
-            began=str(flat.get("start_time", "")),
-            values={name.removeprefix("attributes."): value for name, value in flat.items()},
+            str(flat.get("context.trace_id")), str(flat.get("parent_id") or ""), str(flat.get("start_time")), values
         )
 
 
 def _otlp(value: Mapping[str, Any]) -> Any:
     """A value of OTLP, as `{"stringValue": "…"}`."""
-    if "arrayValue" in value:
-        return [_otlp(each) for each in value["arrayValue"].get("values", ())]
+    if isinstance(listed := value.get("arrayValue"), dict):
+        return [_otlp(each) for each in listed.get("values", ())]
     return next(iter(value.values()), None)
 
 
@@ -238,14 +240,6 @@ def _read(value: Any) -> Any:
         except msgspec.DecodeError:
             return value
     return value
-
-
-def _question(value: Any) -> str:
-    """Raises ValueError."""
-    asked = _text_in(value, _QUESTIONS)
-    if not asked.strip():
-        raise ValueError("the input has no question; write it as a text, or as an object with `question`")
-    return asked
 
 
 def _text_in(value: Any, keys: Sequence[str]) -> str:

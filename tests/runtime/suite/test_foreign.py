@@ -171,7 +171,17 @@ def test_spans_of_phoenix_become_cases(kept: None, written: str) -> None:
     assert suite("run", "new.suite") == (0, "cases that hold: 1 of 1\n")
 
 
-@pytest.mark.parametrize("line", ["{", '{"input": 3}', '{"input": "?", "expectedOutput": {"outcome": "fine"}}'])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{",
+        "3",
+        '{"resourceSpans": [{"scopeSpans": [{"spans": [{}]}]}]}',
+        '{"id": 3, "input": [3]}',
+        '{"input": 3}',
+        '{"input": "?", "expectedOutput": {"outcome": "fine"}}',
+    ],
+)
 def test_bad_item_is_named(kept: None, line: str) -> None:
     Path("items.jsonl").write_text(line)
     code, told = suite("import", "items.jsonl", "--out", "shop.suite")
