@@ -7,12 +7,12 @@ Pure: everything it weighs is in the message.
 
 from actors.outcome.regate_table import decide, faults
 from actors.outcome.settling import settle
-from actors.question.profile import in_language, profile_of
+from actors.question.profile import profile_of
 from actors.question.resolved import must_cite
 from bus.delivery.actor import actor
 from bus.powers.events import VerdictEvent
 from bus.powers.protocols import Emit
-from bus.wire.messages import AnswerSettled, AnswerVerified, Draft
+from bus.wire.messages import AnswerSettled, AnswerVerified
 
 
 @actor()
@@ -25,7 +25,7 @@ async def settle_answer(message: AnswerVerified, emit: Emit) -> AnswerSettled:
         message.confidence,
         question.numeric_promote or profile_of(question.profile).verifier_numeric_promote,
     )
-    settled = settle(message, decision, must_cite=must_cite(question), profile_reply=safe_reply(message))
+    settled = settle(message, decision, must_cite=must_cite(question))
     if question.events == "all":
         await emit.aside(
             VerdictEvent(
@@ -35,7 +35,3 @@ async def settle_answer(message: AnswerVerified, emit: Emit) -> AnswerSettled:
             )
         )
     return settled
-
-
-def safe_reply(message: Draft) -> str:
-    return in_language(profile_of(message.question.profile).safe_reply, message.question.language)

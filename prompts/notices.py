@@ -71,9 +71,9 @@ def none_passes(language: str, filter: str) -> str:
     return text("replies", "none_passes", language).format(filter=_one_line(filter))
 
 
-def safe_reply(language: str, ids: Sequence[str | int] = (), *, profile_reply: str = "") -> str:
+def safe_reply(language: str, ids: Sequence[str | int] = ()) -> str:
     """The text that replaces an answer without a usable citation, followed by the ids that do exist, in order."""
-    reply = profile_reply or text("replies", "safe", language)
+    reply = text("replies", "safe", language)
     if not ids:
         return reply
     named = comma(language).join(_one_line(str(one)) for one in ids)

@@ -114,7 +114,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     synonyms: dict[Word, tuple[Word, ...]] = {}  # other names of things; searched for and read as the same
     safety_advice: dict[Language, Text] = {}
     policy_words: dict[Language, tuple[Word, ...]] = {}
-    safe_reply: dict[Language, Text] = {}  # a language left out uses the general one from its notices
+    safe_reply: dict[Language, Text] = {}  # to a policy word; a language left out uses the general one from its notices
     hint_exercises: bool = False
     one_language: bool = False  # no sentence in another language; without a model, no answer from evidence in one
     mask_personal_data: bool = False

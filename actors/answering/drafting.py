@@ -93,7 +93,8 @@ async def written(
     most_chars: int = 0,
 ) -> Drafted:
     """Show an answer that arrived whole, as `prose` does. `most_chars` (0: no limit) also counts a conflict notice."""
-    stream = CheckedStream(request, ask, emit, cites=must_cite(request.question), cited_beside=bool(cited))
+    listed = any(span.source_id in cited for span in request.evidence)
+    stream = CheckedStream(request, ask, emit, cites=must_cite(request.question), cited_beside=listed)
     text = without_thinking(text)
     if most_chars:
         text = shortened(text, max(most_chars - len(stream.notice), most_chars // 2))

@@ -82,10 +82,10 @@ def fail(question: Question, reason: Reason, detail: str) -> AnswerSettled:
     return AnswerSettled(settled=ended(question, "failed", "", reason, detail))
 
 
-def safe_text(question: Question, evidence: tuple[Span, ...], profile_reply: str = "") -> str:
+def safe_text(question: Question, evidence: tuple[Span, ...]) -> str:
     """The safe reply, then the ids that do exist."""
     ids = list(dict.fromkeys(span.source_id for span in evidence))
-    return notices.safe_reply(question.language, ids, profile_reply=profile_reply)
+    return notices.safe_reply(question.language, ids)
 
 
 def code_of(settled: Settled) -> str:

@@ -33,10 +33,10 @@ from prompts import notices
 from prompts.vocabulary import Confidence, Reason
 
 
-def settle(message: Draft, decision: Decision, *, must_cite: bool, profile_reply: str = "") -> AnswerSettled:
+def settle(message: Draft, decision: Decision, *, must_cite: bool) -> AnswerSettled:
     """The end of the run: the kept sentences with their citations, or a refusal with its reason."""
     if message.shaped is not UNSET:
-        return settle_shaped(message, message.shaped, decision, profile_reply)
+        return settle_shaped(message, message.shaped, decision)
     kept = kept_sentences(message)
     answer, numbers = shown_of(message, kept)
     cut = message.cut
@@ -60,7 +60,7 @@ def settle(message: Draft, decision: Decision, *, must_cite: bool, profile_reply
     elif must_cite and not references:
         reason = "citations_invalid"
     if reason is not None:
-        return _refused(message, reason, decision, profile_reply)
+        return _refused(message, reason, decision)
     answered = msgspec.structs.replace(
         _answered(message, kept, answer, decision),
         confidence=_at_most(decision.confidence, message, kept),
@@ -73,10 +73,10 @@ def settle(message: Draft, decision: Decision, *, must_cite: bool, profile_reply
     return AnswerSettled(settled=answered, shown=message.shown)
 
 
-def settle_shaped(message: Draft, answer: str, decision: Decision, profile_reply: str) -> AnswerSettled:
+def settle_shaped(message: Draft, answer: str, decision: Decision) -> AnswerSettled:
     """The end of a run that was asked for JSON: all of it, or a refusal if one sentence in it must not be shown."""
     if not decision.keep or any(is_barred(each, message.question) for each in message.sentences):
-        return _refused(message, _grounding_reason(message.sentences), decision, profile_reply)
+        return _refused(message, _grounding_reason(message.sentences), decision)
     references = references_of((), message.evidence, tuple(cited_by(message.sentences, answer, message)))
     answered = _answered(message, message.sentences, answer, decision)
     return AnswerSettled(settled=msgspec.structs.replace(answered, references=references))
@@ -191,13 +191,13 @@ def _admitted(message: Draft, decision: Decision, text: str) -> AnswerSettled:
     return AnswerSettled(settled=_with(ended, message, decision), shown=message.shown)
 
 
-def _refused(message: Draft, reason: Reason, decision: Decision, profile_reply: str) -> AnswerSettled:
+def _refused(message: Draft, reason: Reason, decision: Decision) -> AnswerSettled:
     """Without an answer: sentences that were shown are taken back; else the closest passages are shown, if any are near."""
-    text = safe_text(message.question, message.evidence, profile_reply) if reason == "citations_invalid" else ""
+    text = safe_text(message.question, message.evidence) if reason == "citations_invalid" else ""
     if message.shown:
         text = notices.text("replies", "withdrawn", message.question.language)
     elif near(message.question, _passages(message)):
-        notice = safe_text(message.question, (), profile_reply) if text else ""
+        notice = safe_text(message.question, ()) if text else ""
         return AnswerSettled(settled=_with(_closest(message, reason, notice=notice).settled, message, decision))
     refusal = refuse(
         message.question,

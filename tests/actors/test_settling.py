@@ -6,7 +6,6 @@ import msgspec
 import pytest
 
 from actors.outcome.private import private
-from actors.question.profile import profile_of
 from actors.settle_answer import settle_answer
 from actors.stream_answer import stream_answer
 from actors.stream_references import closing, stream_references, words_of
@@ -225,7 +224,7 @@ async def test_safe_reply_names_sources_if_nothing_is_near() -> None:
     assert (unsourced.outcome, unsourced.reason) == ("refused", "citations_invalid")
     assert "refunds.md" in unsourced.answer
     near = (await settled(verified(UNCITED, release="draft"))).settled
-    assert near.answer == notices.closest(profile_of("general").safe_reply["en"], "en")
+    assert near.answer == notices.closest(notices.safe_reply("en"), "en")
 
 
 @pytest.mark.parametrize("release", ["sentence", "draft"])

@@ -11,7 +11,7 @@ import pytest
 from bus.wire.errors import BadReply, NoReply, OverQuota, Rejected, TooLong, Unavailable
 from bus.wire.messages import Context, ContextMetadata, QuestionAsked
 from prompts import notices
-from prompts.contracts import EvidencePick, PickedSpan, Synthesis
+from prompts.contracts import EvidencePick, PickedSpan, StructuredAnswer, Synthesis
 from runtime.engines.engine import Delta, Finished, Request
 from runtime.engines.scripted.engine import ScriptedEngine, default_script
 from tests.polling import until
@@ -127,6 +127,15 @@ async def test_uncited_answer_is_replaced(ask: Ask, release: str) -> None:
     assert "references" not in kinds(events)
     if release != "token":
         assert "refunds.md" in text_of(events)
+
+
+@pytest.mark.parametrize(("listed", "outcome"), [("refunds.md", "answered"), ("nowhere.md", "refused")])
+async def test_listed_source_must_exist(ask: Ask, listed: str, outcome: str) -> None:
+    bare = GOOD.replace(" [1]", "")
+    reply = StructuredAnswer(summary=bare, details=(), citations=(listed,))
+    events, record = await ask({"answer_structured": told(reply)}, style="structured")
+    assert (record.outcome, bare in text_of(events)) == (outcome, outcome == "answered")
+    assert kinds(events) == ["token", *["references"] * (outcome == "answered"), "DONE"]
 
 
 async def test_a_model_that_refuses_is_heard(ask: Ask) -> None:

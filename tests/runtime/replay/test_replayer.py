@@ -81,7 +81,14 @@ CHANGES = [
     (settling, "citations_of", lambda *given: (), "simple", "settle_answer", "settled"),
     (retrieve, "given", lambda contexts: (), "simple", "retrieve", "passages"),
     (stream_references, "closing", lambda settled, ended: [Done()], "simple", "stream_references", "events["),
-    (notices, "empty_context", lambda language: "nothing there", "nothing given", "classify_intent", "settled.answer"),
+    (
+        notices,
+        "text",
+        lambda section, key, language: "nothing there",
+        "nothing given",
+        "classify_intent",
+        "settled.answer",
+    ),
 ]
 
 
