@@ -53,10 +53,7 @@ def settle(message: Draft, decision: Decision, *, must_cite: bool) -> AnswerSett
     elif admits(kept) and not references:
         return _admitted(message, decision, answer if answer.strip() else "".join(s.text for s in kept).strip())
     elif cut is UNSET and not any(map(str.isalnum, strip_markers(answer))):
-        barred = [each for each in message.sentences if is_barred(each, message.question)]
-        foreign = barred and all(any(flag.kind == "wrong_language" for flag in each.flags) for each in barred)
-        wrong = bool(barred or message.contradictions)
-        reason = "no_evidence" if foreign else "grounding_failed" if wrong else "citations_invalid"
+        reason = _unshown(message)
     elif must_cite and not references:
         reason = "citations_invalid"
     if reason is not None:
@@ -175,6 +172,15 @@ def is_barred(sentence: Sentence, question: Question) -> bool:
     found, profile = standing(sentence.flags), profile_of(question.profile)
     foreign = profile.one_language and any(flag.kind == "wrong_language" for flag in sentence.flags)
     return found == "withheld" or foreign or (found == "unverified" and profile.answers.unverified == "withhold")
+
+
+def _unshown(message: Draft) -> Reason:
+    """Why no sentence may be shown: all are in another language, none cites anything, or the evidence does not say it."""
+    kinds = [{flag.kind for flag in one.flags} for one in message.sentences if is_barred(one, message.question)]
+    if kinds and all("wrong_language" in each for each in kinds):
+        return "no_evidence"
+    wrong = message.contradictions or any(each != {"uncited"} for each in kinds)
+    return "grounding_failed" if wrong else "citations_invalid"
 
 
 def _at_most(confidence: Confidence, message: Draft, kept: Sequence[Sentence]) -> Confidence:

@@ -351,6 +351,13 @@ async def test_references_are_what_the_text_cites(
     assert [r.source_id for r in (await settled(draft)).settled.references] == cited
 
 
+async def test_strict_profile_names_the_missing_citation() -> None:
+    why = Flag(kind="uncited", strength="weak", words="soon", evidence_n=(), why="cites nothing")
+    bare = Sentence(text="Refunds are paid soon.", flags=(why,))
+    strict = question(release="draft", profile="myopia")
+    assert (await settled(verified(bare, question=strict, release="draft"))).settled.reason == "citations_invalid"
+
+
 async def test_profile_of_one_language_shows_no_other() -> None:
     tutor = question(release="draft", profile="tutor")
     both = (await settled(verified(GOOD, FOREIGN, question=tutor, release="draft"))).settled
