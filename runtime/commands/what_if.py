@@ -29,7 +29,7 @@ from runtime.forking.fork import NothingToFork, keep
 from runtime.forking.live_powers import RECORDED, Given, Live, NotRecorded, forget_prompts, hits_of
 from runtime.forking.powers import live_for_runs
 from runtime.forking.rerun import Changes, by_rules, elsewhere, rerun
-from runtime.replay.difference import contrast, parting
+from runtime.replay.difference import parting
 from runtime.replay.trace import Trace, write
 from runtime.settings import Settings
 from runtime.terminal import one_line, say, say_json
@@ -196,13 +196,13 @@ def _print(outcome: Outcome, options: WhatIf, *, whole: bool) -> None:
         put(console, 2, f"{one_line(str(each))}{f' ({count} times)' if count > 1 else ''}")
     if outcome.place is not None:
         put(console, 0, f"run {after.run_id} is in {outcome.place}")
-    if options.stage:
+    if whole and _kind(outcome) != "the same":
+        show(outcome.before, outcome.after, console)
+    elif options.stage:
         first = _parts_at(outcome)
         put(
             console, 0, f"it first differs from its parent at {first}" if first else "it has the messages of its parent"
         )
-    if whole and _kind(outcome) != "the same":
-        show(contrast(outcome.before, outcome.after, pipeline()), console)
 
 
 def _parts_at(outcome: Outcome) -> str:

@@ -1,8 +1,7 @@
-"""Where two runs differ: the first step whose outputs differ, and how that changed the answer."""
+"""Where two runs differ: the first step whose outputs differ, and where in them."""
 
 import dataclasses
 import difflib
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -12,9 +11,7 @@ import msgspec
 
 from bus.delivery.graph import Graph
 from bus.journal.records import Record, decode
-from bus.runs.run_record import RunRecord
 from bus.wire.errors import Poison
-from index.languages.scripts import HAN, HANGUL
 from runtime.replay.steps import Step, steps_of
 from runtime.replay.trace import ASKED, PARENT, Trace
 
@@ -99,8 +96,6 @@ def _value(value: object) -> str:
 
 type Change = Literal["same", "gone", "new"]
 
-_WORD = re.compile(rf"\s+|[{HAN}{HANGUL}]|[^\s{HAN}{HANGUL}]+")
-
 
 @dataclass(frozen=True, slots=True)
 class Parting:
@@ -109,46 +104,6 @@ class Parting:
     stage: str
     lane: str
     difference: Difference
-
-
-@dataclass(frozen=True, slots=True)
-class StageTimes:
-    """Seconds that a stage took over all its lanes; None for a run without that stage. What a fork took over is left out."""
-
-    stage: str
-    first_s: float | None
-    second_s: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Contrast:
-    """Two runs side by side. `fields`: (name, first, second) of each difference in how they came to their ends."""
-
-    first: RunRecord
-    second: RunRecord
-    parting: Parting | None
-    answer: tuple[tuple[Change, str], ...]
-    fields: tuple[tuple[str, str, str], ...]
-    citations: tuple[tuple[Change, str], ...]
-    passages: tuple[tuple[Change, str], ...]
-    flags: tuple[tuple[Change, str], ...]
-    times: tuple[StageTimes, ...]
-
-
-def contrast(first: Trace, second: Trace, graph: Graph) -> Contrast:
-    """Compare two runs. Raises Poison for a trace without a question."""
-    one, other = first.record, second.record
-    return Contrast(
-        one,
-        other,
-        parting(first, second, graph),
-        changes(_WORD.findall(one.answer), _WORD.findall(other.answer)),
-        tuple(_fields(one, other)),
-        changes(_citations(one), _citations(other)),
-        changes(_passages(one), _passages(other)),
-        changes(_flags(one), _flags(other)),
-        _times(one, other),
-    )
 
 
 def parting(first: Trace, second: Trace, graph: Graph) -> Parting | None:
@@ -212,29 +167,3 @@ def changes(first: list[str], second: list[str]) -> tuple[tuple[Change, str], ..
         else:
             found += [*(("gone", text) for text in first[a:b]), *(("new", text) for text in second[c:d])]
     return tuple(found)
-
-
-def _fields(one: RunRecord, other: RunRecord) -> list[tuple[str, str, str]]:
-    names = ("profile", "confidence", "probability", "re_gate", "rounds", "model", "snapshot", "detail")
-    values = ((name, getattr(one, name), getattr(other, name)) for name in names)
-    return [(name, "" if a is None else str(a), "" if b is None else str(b)) for name, a, b in values if a != b]
-
-
-def _citations(record: RunRecord) -> list[str]:
-    lines = (f"[{c.n}] {c.source_id} {c.source_start}-{c.source_end}: {c.cited_text}" for c in record.citations)
-    return list(dict.fromkeys(" ".join(line.split()) for line in lines))
-
-
-def _passages(record: RunRecord) -> list[str]:
-    return [f"{p.source_id} {p.source_start}-{p.source_end}: {' '.join(p.text.split())}" for p in record.passages]
-
-
-def _flags(record: RunRecord) -> list[str]:
-    return [f"{flag.kind} ({flag.words}) in {s.text.strip()}" for s in record.withheld for flag in s.flags]
-
-
-def _times(one: RunRecord, other: RunRecord) -> tuple[StageTimes, ...]:
-    sums = [{s.stage: sum(t.took_s for t in r.stages if t.stage == s.stage) for s in r.stages} for r in (one, other)]
-    names = dict.fromkeys([*sums[0], *sums[1]])
-    times = (StageTimes(name, sums[0].get(name), sums[1].get(name)) for name in names)
-    return tuple(each for each in times if each.first_s != each.second_s)

@@ -17,7 +17,7 @@ from runtime.engines.scripted.engine import ScriptedEngine
 from runtime.forking.fork import NothingToFork, fork, keep
 from runtime.forking.live_powers import Live, NotRecorded, hits_of, replies_of
 from runtime.processes.inference import Inference
-from runtime.replay.difference import contrast, parting
+from runtime.replay.difference import parting
 from runtime.replay.journal_traces import latest_runs, read_run
 from runtime.replay.replayer import replay
 from runtime.replay.trace import Trace, dump, load
@@ -50,10 +50,10 @@ async def test_fork_with_the_same_engine_is_identical(traces: dict[str, Trace], 
 async def test_fork_with_another_profile_differs_from_its_stage(traces: dict[str, Trace]) -> None:
     trace = traces["simple"]
     forked = await fork(trace, pipeline(), "select_evidence", "forked", live(), profile="library")
-    found = contrast(trace, forked, pipeline())
-    assert found.parting is not None
-    assert (found.parting.stage, found.parting.difference.path) == ("select_evidence", "its input's question.profile")
-    assert ("profile", "general", "library") in found.fields
+    found = parting(trace, forked, pipeline())
+    assert found is not None
+    assert (found.stage, found.difference.path) == ("select_evidence", "its input's question.profile")
+    assert (trace.record.profile, forked.record.profile) == ("general", "library")
     assert "answer_requested" in {record.key.type for record in forked.records}
     done = await replay(forked, pipeline())
     assert done.divergence is None
@@ -96,8 +96,7 @@ async def test_fork_without_replies_uses_fallbacks(traces: dict[str, Trace]) -> 
         "forked",
         Live(Inference(ScriptedEngine(nobody), InferenceSettings(cache_entries=0))),
     )
-    found = contrast(traces["simple"], forked, pipeline())
-    assert (found.second.outcome, found.second.reason) == ("failed", "model_unavailable")
+    assert (forked.record.outcome, forked.record.reason) == ("failed", "model_unavailable")
     assert (await replay(forked, pipeline())).divergence is None
 
 
