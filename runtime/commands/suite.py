@@ -130,7 +130,9 @@ def _case(trace: Trace, name: str, given: Mapping[str, Any]) -> Case:
 @click.argument("files", metavar="FILE…", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--index", type=click.Path(path_type=Path), help="Search this index, in place of the recorded evidence.")
 @click.option(
-    "--engine", type=click.Choice(installed("engines")), help="Let this engine answer what the record has no reply to."
+    "--fill",
+    type=click.Choice(installed("engines")),
+    help="The engine for what the record has no reply to, or whose prompt has changed.",
 )
 @click.option("--junit", type=_FILE, help="Write the results to this file as JUnit.")
 @click.option("--accept", is_flag=True, help="Rewrite the expectations that do not hold to what came.")
@@ -140,7 +142,7 @@ def _case(trace: Trace, name: str, given: Mapping[str, Any]) -> Case:
 def run_command(
     ctx: click.Context,
     files: tuple[Path, ...],
-    engine: str | None,
+    fill: str | None,
     junit: Path | None,
     accept: bool,
     as_json: bool,
@@ -151,7 +153,7 @@ def run_command(
     Exit codes: 0 all hold; 1 one does not, or cannot be checked; 2 usage error.
     """
     suites = {path: read_suite(path) for path in files}
-    found = asyncio.run(_checked(suites, settings, engine or "", search=ctx.params["index"] is not None))
+    found = asyncio.run(_checked(suites, settings, fill or "", search=ctx.params["index"] is not None))
     for path, results in found.items():
         for result in results:
             if as_json:
@@ -211,11 +213,11 @@ def import_command(file: Path, out: Path) -> None:
 
 
 async def _checked(
-    suites: Mapping[Path, Suite], settings: Settings, engine: str, *, search: bool
+    suites: Mapping[Path, Suite], settings: Settings, fill: str, *, search: bool
 ) -> dict[Path, list[Checked]]:
-    """Every case of the suites, checked. `engine`: what answers where the record has no reply; empty for nothing."""
+    """Every case of the suites, checked. `fill`: what answers where the record has no reply; empty for nothing."""
     graph = pipeline()
-    async with live_for_runs(settings, RECORDED, engine) as powers:
+    async with live_for_runs(settings, RECORDED, fill) as powers:
         return {
             path: [result async for result in check(path, suite, graph, powers, search=search)]
             for path, suite in suites.items()

@@ -17,7 +17,6 @@ from actors.pipeline import pipeline
 from actors.question.profile import PROFILES
 from bus.powers.searching import found_in
 from bus.runs.run_record import ending
-from bus.wire.errors import Invalid
 from bus.wire.messages import QuestionAsked
 from prompts.contracts import PROMPTS
 from prompts.library import PARTIALS
@@ -25,8 +24,8 @@ from runtime.commands.consoles import plain_console
 from runtime.commands.diff import show
 from runtime.commands.run_sources import is_file, journal_of, refuse, trace_of, writing
 from runtime.commands.run_text import put
-from runtime.forking.fork import NothingToFork, keep
-from runtime.forking.live_powers import RECORDED, Given, Live, NotRecorded, forget_prompts, hits_of
+from runtime.forking.fork import keep
+from runtime.forking.live_powers import RECORDED, Given, Live, forget_prompts, hits_of
 from runtime.forking.powers import live_for_runs
 from runtime.forking.rerun import Changes, by_rules, elsewhere, rerun
 from runtime.replay.difference import parting
@@ -34,10 +33,6 @@ from runtime.replay.trace import Trace, write
 from runtime.settings import Settings
 from runtime.terminal import one_line, say, say_json
 
-_REMEDIES = {
-    "engine": "--fill ENGINE lets an engine answer that alone, --engine ENGINE everything",
-    "index": "--index lets today's index give them",
-}
 #: Fields of the question that --set changes; any other key is one of the profile.
 _FIELDS = ("voice", "style", "release", "language")
 
@@ -105,22 +100,19 @@ async def _one(
     fields = _set(options.keys, options.profile or trace.story.question.profile)
     changes = Changes(options.without, fields, options.profile)
     run_id = secrets.token_hex(12)
-    try:
-        after, given = await rerun(
-            trace, pipeline(), live, stage=options.stage, run_id=run_id, changes=changes, search=options.search
-        )
-    except NotRecorded as missing:
-        return Outcome(trace, None, problem=f"{missing}; {_REMEDIES[missing.needs]}")
-    except (Invalid, NothingToFork) as problem:
-        return Outcome(trace, None, problem=str(problem))
+    again = await rerun(
+        trace, pipeline(), live, stage=options.stage, run_id=run_id, changes=changes, search=options.search
+    )
+    if again.after is None:
+        return Outcome(trace, *again)
     place = out or (Path(f"{run_id}.jsonl") if options.stage else None)
     if place is not None:
         with writing(place):
-            write(place, after)
+            write(place, again.after)
     if options.stage and not is_file(source):
         async with journal_of(settings) as journal:
-            await keep(journal, after)
-    return Outcome(trace, after, given, place=place)
+            await keep(journal, again.after)
+    return Outcome(trace, *again, place=place)
 
 
 def _sources(trace: Trace) -> set[str]:

@@ -6,6 +6,7 @@ The replies and hits of the record are used wherever what is asked is the same, 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import msgspec
 
@@ -13,9 +14,10 @@ from actors.question.resolved import RULES
 from bus.delivery.graph import Graph
 from bus.journal.records import Record, SearchRecord, encode
 from bus.powers.searching import reply_of
+from bus.wire.errors import Invalid
 from bus.wire.messages import QuestionAsked
-from runtime.forking.fork import fork
-from runtime.forking.live_powers import RECORDED, Given, Live, hits_of, replies_of
+from runtime.forking.fork import NothingToFork, fork
+from runtime.forking.live_powers import RECORDED, Given, Live, NotRecorded, hits_of, replies_of
 from runtime.replay.trace import ASKED, Trace
 
 
@@ -29,6 +31,18 @@ class Changes:
 
 
 NONE = Changes()
+_REMEDIES = {
+    "engine": "--fill ENGINE lets an engine answer that alone",
+    "index": "--index lets today's index give them",
+}
+
+
+class Again(NamedTuple):
+    """What became of a run. `given`: what gave each reply. `problem`: what it lacks, with the remedy, where there is no `after`."""
+
+    after: Trace | None
+    given: tuple[Given, ...] = ()
+    problem: str = ""
 
 
 async def rerun(
@@ -40,19 +54,23 @@ async def rerun(
     run_id: str = "again",
     changes: Changes = NONE,
     search: bool = False,
-) -> tuple[Trace, tuple[Given, ...]]:
-    """The run from a stage on, and what gave each reply; without a `stage`, from its question on, where rules answer anew.
+) -> Again:
+    """The run from a stage on; without a `stage`, from its question on, where rules answer anew.
 
-    `engine`: for what is not recorded. `search`: its index, in place of the recorded hits. Raises NotRecorded, NothingToFork,
-    Poison, Invalid.
+    `engine`: for what is not recorded. `search`: its index, in place of the recorded hits. Raises Poison.
     """
     recorded = engine.has_model is None and (bool(stage) or not by_rules(trace))
     live = replace(engine, given=[], replies=replies_of(trace) if recorded else {})
     if not search:
         live.hits = [_without(record, changes.without) for record in hits_of(trace)]
     asked = replace(trace, records=tuple(_asked(record, changes) for record in trace.records))
-    made = await fork(asked, graph, stage or "classify_intent", run_id, live, profile=changes.profile)
-    return made, tuple(live.given)
+    try:
+        made = await fork(asked, graph, stage or "classify_intent", run_id, live, profile=changes.profile)
+    except NotRecorded as missing:
+        return Again(None, problem=f"{missing}; {_REMEDIES[missing.needs]}")
+    except (Invalid, NothingToFork) as problem:
+        return Again(None, problem=str(problem))
+    return Again(made, tuple(live.given))
 
 
 def by_rules(trace: Trace) -> bool:

@@ -6,15 +6,13 @@ from pathlib import Path
 
 from bus.delivery.graph import Graph
 from bus.runs.run_record import RunRecord
-from bus.wire.errors import Invalid, Poison
-from runtime.forking.fork import NothingToFork
-from runtime.forking.live_powers import Live, NotRecorded
+from bus.wire.errors import Poison
+from runtime.forking.live_powers import Live
 from runtime.forking.rerun import by_rules, elsewhere, rerun
 from runtime.replay.trace import BrokenTrace, Trace, read
 from runtime.suite.cases import Case, Suite, traces_of
 from runtime.suite.checking import Miss, misses
 
-_REMEDIES = {"engine": "--engine ENGINE lets an engine answer that", "index": "--index lets today's index give them"}
 #: Gives the powers for a run: by rules alone (True), or for what the record of a model's run lacks.
 type Engines = Callable[[bool], Live]
 
@@ -53,17 +51,14 @@ async def check(
 async def check_case(case: Case, trace: Trace, graph: Graph, engines: Engines, *, search: bool = False) -> Checked:
     """The case run again. Raises Poison."""
     rules = by_rules(trace)
-    try:
-        new, given = await rerun(trace, graph, engines(rules), search=search)
-    except NotRecorded as missing:
-        return Checked(case, problem=f"{missing}; {_REMEDIES[missing.needs]}")
-    except (Invalid, NothingToFork) as problem:
-        return Checked(case, problem=str(problem))
+    new, given, problem = await rerun(trace, graph, engines(rules), search=search)
+    if new is None:
+        return Checked(case, problem=problem)
     stale = next((each for each in given if each.prompt_changed), None)
     if stale is not None:
         return Checked(
             case,
-            problem=f"the prompt {stale.what} has changed, and the recorded reply answers the old one; --engine asks it again",
+            problem=f"the prompt {stale.what} has changed, and the recorded reply answers the old one; --fill asks it again",
         )
     other = tuple(map(str, elsewhere(given, rules=rules)))
     record = new.record

@@ -3,7 +3,7 @@
     # conftest.py
     pytest_plugins = ["groundwire.testing"]
 
-A file is run once, in one process beside pytest's. The settings `groundwire_index`, `groundwire_engine` and `groundwire_config` of
+A file is run once, in one process beside pytest's. The settings `groundwire_index`, `groundwire_fill` and `groundwire_config` of
 pytest's own file are the options of `groundwire suite run`. A project that does not name this module loads nothing of it.
 """
 
@@ -19,7 +19,7 @@ import pytest
 
 OPTIONS = {
     "index": "Search this index, in place of the recorded evidence.",
-    "engine": "Let this engine answer what the record has no reply to.",
+    "fill": "Let this engine answer what the record has no reply to.",
     "config": "The settings file of the service.",
 }
 
