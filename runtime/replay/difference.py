@@ -2,7 +2,7 @@
 
 import dataclasses
 import difflib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -41,38 +41,41 @@ def first_difference(recorded: bytes, now: bytes, read: Reading = msgspec.json.d
         return None
     for reading in (read, msgspec.json.decode):
         try:
-            both = [msgspec.json.decode(msgspec.json.encode(reading(text))) for text in (recorded, now)]
+            return _walk("", *(msgspec.json.decode(msgspec.json.encode(reading(text))) for text in (recorded, now)))
         except (msgspec.DecodeError, UnicodeDecodeError, Poison):
             continue
-        return _first(*(dict(leaves(value)) for value in both))
     at = next((n for n, (a, b) in enumerate(zip(recorded, now, strict=False)) if a != b), min(len(recorded), len(now)))
     begin = max(0, at - 20)
     return Difference(f"byte {at}", *(text[begin : begin + WIDTH].decode(errors="replace") for text in (recorded, now)))
 
 
-def leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
-    """Every value below under its path, such as `settled.citations[0].n`; an empty list or object is one."""
-    if isinstance(value, dict) and value:
-        for key, inner in value.items():
-            yield from leaves(inner, f"{path}.{key}" if path else str(key))
-    elif isinstance(value, list) and value:
-        for n, inner in enumerate(value):
-            yield from leaves(inner, f"{path}[{n}]")
-    else:
-        yield path, value
+def _walk(path: str, recorded: object, now: object) -> Difference | None:
+    if isinstance(recorded, dict) and isinstance(now, dict):
+        return _in_object(path, recorded, now)
+    if isinstance(recorded, list) and isinstance(now, list):
+        return _in_list(path, recorded, now)
+    if isinstance(recorded, bool) is not isinstance(now, bool) or recorded != now:
+        return Difference(path, *_texts(recorded, now))
+    return None
 
 
-def _first(recorded: dict[str, object], now: dict[str, object]) -> Difference | None:
-    for path in dict.fromkeys([*recorded, *now]):
-        if path in recorded and path in now:
-            a, b = recorded[path], now[path]
-            if a != b or isinstance(a, bool) is not isinstance(b, bool):
-                return Difference(path, *_texts(a, b))
-            continue
-        has, lacks = (recorded, now) if path in recorded else (now, recorded)
-        # What is empty on one side only is told by what the other side has in it.
-        if has[path] not in ([], {}) or not any(other.startswith((f"{path}.", f"{path}[")) for other in lacks):
-            return Difference(path, *(_value(side[path]) if path in side else "nothing" for side in (recorded, now)))
+def _in_object(path: str, recorded: dict[str, object], now: dict[str, object]) -> Difference | None:
+    for key in [*recorded, *(k for k in now if k not in recorded)]:
+        below = f"{path}.{key}" if path else str(key)
+        if key not in now or key not in recorded:
+            return Difference(below, *(_value(side[key]) if key in side else "nothing" for side in (recorded, now)))
+        if found := _walk(below, recorded[key], now[key]):
+            return found
+    return None
+
+
+def _in_list(path: str, recorded: list[object], now: list[object]) -> Difference | None:
+    for n in range(max(len(recorded), len(now))):
+        below = f"{path}[{n}]"
+        if n >= min(len(recorded), len(now)):
+            return Difference(below, *(_value(side[n]) if n < len(side) else "nothing" for side in (recorded, now)))
+        if found := _walk(below, recorded[n], now[n]):
+            return found
     return None
 
 

@@ -21,7 +21,6 @@ from bus.journal.records import Record, encode
 from bus.wire.messages import Context, ContextMetadata, QuestionAsked
 from bus.wire.subjects import Key, check_id
 from prompts.rendered import Rendered
-from runtime.replay.difference import leaves
 from runtime.replay.prompts_asked import prompts_asked
 from runtime.replay.steps import steps_of
 from runtime.replay.trace import ASKED, Trace, masked_trace
@@ -32,7 +31,7 @@ from runtime.telemetry.spans import spans_of
 _EXPECTED: Final = ("outcome", "reason", "says", "never_says", "cites", "never_cites", "flags")
 #: The attribute of a trace's first span that has the case.
 CASE: Final = "groundwire.case"
-_DOCUMENT = re.compile(r"retrieval\.documents[.\[](\d+)\]?\.document\.(id|content)")
+_DOCUMENT = re.compile(r"retrieval\.documents\.(\d+)\.document\.(id|content)")
 #: Under which keys programs put a question and an answer where it is no plain text.
 _QUESTIONS: Final = ("question", "input", "query", "messages", "content")
 _ANSWERS: Final = ("answer", "output", "result", "content")
@@ -207,10 +206,10 @@ def _spans(value: Mapping[str, Any]) -> Iterator[_Span]:
     """The spans of OTLP in JSON, or the span as Phoenix gives it; none of anything else."""
     resources = msgspec.convert(value.get("resourceSpans", ()), tuple[_Resource, ...])
     for span in (span for resource in resources for scope in resource.scope_spans for span in scope.spans):
-        values = dict(leaves({each.key: _otlp(each.value) for each in span.attributes}))
+        values = dict(_flat({each.key: _otlp(each.value) for each in span.attributes}))
         yield _Span(span.trace_id, span.parent_span_id, str(span.start_time_unix_nano).rjust(20), values)
     if "parent_id" in value:
-        flat = dict(leaves(value))
+        flat = dict(_flat(value))
         values = {name.removeprefix("attributes."): inner for name, inner in flat.items()}
         yield _Span(
             str(flat.get("context.trace_id")), str(flat.get("parent_id") or ""), str(flat.get("start_time")), values
@@ -222,6 +221,15 @@ def _otlp(value: Mapping[str, Any]) -> Any:
     if isinstance(listed := value.get("arrayValue"), dict):
         return [_otlp(each) for each in listed.get("values", ())]
     return next(iter(value.values()), None)
+
+
+def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every leaf under its whole name: `retrieval.documents.0.document.id`."""
+    if isinstance(value, dict | list):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _flat(inner, f"{path}.{key}" if path else str(key))
+    else:
+        yield path, value
 
 
 def _read(value: Any) -> Any:
