@@ -226,7 +226,8 @@ def _disagreements(profile: Profile) -> list[str]:
     return found
 
 
-_UNSPACED = re.compile(rf"[\u1100-\u11ff\u3040-\u30ff{HAN}{HANGUL}]")
+_SIGNS = rf"\u1100-\u11ff\u3040-\u30ff{HAN}{HANGUL}"
+_UNSPACED = re.compile(f"[{_SIGNS}]")
 
 
 _ATTACHED = union(lambda language: language.words.attached).pattern
@@ -249,4 +250,4 @@ def _pattern(word: str) -> re.Pattern[str]:
         return re.compile(r"(?!)")
     if _UNSPACED.search(plain):
         return re.compile(plain)
-    return re.compile(rf"(?<!\w)(?:{_ATTACHED})?{plain}(?:{_INFLECTED})?(?!\w)")
+    return re.compile(rf"(?<![^\W{_SIGNS}])(?:{_ATTACHED})?{plain}(?:{_INFLECTED})?(?![^\W{_SIGNS}])")

@@ -13,7 +13,7 @@ from index.filters import Filter
 from index.languages import LANGUAGES, of
 from prompts import notices
 from prompts.notices import ConflictingValue
-from prompts.profiles import BUILT_IN, ProfileError, find, load, names, read
+from prompts.profiles import BUILT_IN, ProfileError, find, first_match, load, names, read
 from prompts.vocabulary import DECLINED, REASONS
 
 GOOD = 'description = "Mine"\nlanguages = ["en", "fr"]\ndefault_language = "en"\n'
@@ -72,6 +72,14 @@ def test_special_settings_of_each_profile() -> None:
 )
 def test_policy_words_are_found_as_words(name: str, text: str, word: str) -> None:
     assert load(name).policy_word(text) == word
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("PVC地板多少钱？", "PVC"), ("우리 집 PVC는?", "PVC"), ("A PVC floor", "PVC"), ("PVCX", ""), ("uPVC地板", "")],
+)
+def test_latin_word_stands_beside_other_scripts(text: str, found: str) -> None:
+    assert first_match(("PVC",), text) == found
 
 
 # ---------------------------------------------------------------- one's own

@@ -1,5 +1,6 @@
 """Quote evidence that rules chose as the answer: all of it, each thing once, and never more than a person reads at a glance."""
 
+import re
 from collections.abc import Set
 from dataclasses import replace
 from typing import Final
@@ -19,6 +20,8 @@ from runtime.engines.extractive.ranking import Ranked, rank
 MOST: Final = 600.0
 _FENCE = "```"
 _STOPS: Final = (".", "!", "。", "！", "…", ";", "；")
+#: A line with the number and the year of a document, which says nothing about its subject.
+_IMPRINT: Final = re.compile(r"(?=.*(?<![A-Za-z0-9])[A-Z]{1,6}-[\w-]*\d)(?=.*(?<!\d)(?:19|20)\d\d(?!\d)).{1,80}\Z")
 #: Room for a full stop and for what closes a fence.
 _ENDING = 8.0
 
@@ -52,7 +55,8 @@ def quote_chosen(question: str, evidence: tuple[Evidence, ...], language: str = 
     if not found:  # nothing but what introduces something that is not shown
         cut = (quoted_unit(r, evidence[r.read.passage], Limits(0, 0), 0, whole=False, asked=asked) for r in ranked)
         found = [quoted for quoted in cut if quoted is not None]
-    return _fitting(said_once(found), leading)
+    told = [each for each in found if (each.evidence.n, each.position) in leading or not _IMPRINT.match(each.text)]
+    return _fitting(said_once(told or found), leading)
 
 
 def in_brief(found: list[Quoted], most: int) -> list[Quoted]:

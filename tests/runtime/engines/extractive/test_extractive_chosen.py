@@ -61,6 +61,20 @@ def test_shown_units_keep_the_length_limit(pieces: list[Piece], lead: str) -> No
     assert text.count("```") % 2 == 0
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Harbour board · notice HB-204 · published 3 May 2024",
+        "항만공사 · 문서번호 HB-204 · 2024년 5월 시행",
+        "HB-204，2024年5月修订。",
+    ],
+)
+def test_number_and_date_of_a_document_only_alone(line: str) -> None:
+    fee = "The fee of a ferry is 30."
+    assert simple(chosen(("prose", line), ("prose", fee), lead=fee)) == "The fee of a ferry is 30 [1]."
+    assert "HB-204" in simple(chosen(("prose", line), ("prose", fee), lead=line))
+
+
 def test_answering_units_are_kept_first() -> None:
     text = "The ferry crosses the harbour many times on each day of the week. " * 3
     pieces: list[Piece] = [("prose", f"{n} {text}") for n in range(5)]
