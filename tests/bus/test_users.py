@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bus.transport.connection import Client, connect, declare_streams
+from bus.transport.connection import Client, connect
 from bus.transport.settings import BusSettings
 from bus.transport.users import INTEGRATION, USERS
 from bus.wire.errors import Unavailable
@@ -203,28 +203,6 @@ def test_configuration_for_another_server_is_complete(tmp_path: Path) -> None:
         [line for line in text.splitlines() if any(r in line for r in rights)] for text in (embedded, shared_config())
     )
     assert ours == theirs
-
-
-async def test_streams_older_than_users_are_kept(tmp_path: Path) -> None:
-    port = nats_server.free_port()
-    settings = BusSettings(url=f"nats://127.0.0.1:{port}")
-
-    async def run(conf: Path, bus: BusSettings, user: str) -> int:
-        process = await asyncio.create_subprocess_exec(*nats_server.command(conf), stderr=subprocess.DEVNULL)
-        client = await connect(bus, name="test", user=user)
-        js = client.jetstream()
-        await declare_streams(js, bus)
-        await js.publish(f"gw.question_asked.{user}", b"{}")
-        count = (await js.stream_info("RUNS")).state.messages
-        await client.close()
-        process.terminate()
-        await process.wait()
-        return int(count)
-
-    assert await run(nats_server.write_config(tmp_path, port=port), settings, "before") == 1
-    made = nats_users.make(tmp_path, settings.url)
-    now = nats_server.write_config(tmp_path, port=port, passwords=made.passwords)
-    assert await run(now, made.bus(settings, "operator"), "operator") == 2
 
 
 def test_integration_has_no_rights_on_streams() -> None:
