@@ -69,26 +69,14 @@ def _names(steps: Steps) -> str:
     return ", ".join(dict.fromkeys(step.name for step in (*steps.taken, *steps.unfinished)))
 
 
-def under(message: Message, profile: str) -> Message:
-    """The message as if the question had been asked under that profile; its text stays."""
+def about(message: Message, asked: QuestionAsked) -> Message:
+    """The message as if that had been asked; the text of its question stays."""
     if isinstance(message, QuestionAsked):
-        return msgspec.structs.replace(message, profile=profile)
+        return asked
     question = getattr(message, "question", None)
     if not isinstance(question, Question):
         return message
-    anew = resolved(
-        QuestionAsked(
-            question=question.asked,
-            profile=profile,
-            style=question.style,
-            language=question.language,
-            contexts=question.contexts,
-            filter=question.filter,
-            constraints=question.constraints,
-            events=question.events,
-        )
-    )
-    return msgspec.structs.replace(message, question=msgspec.structs.replace(anew, text=question.text))
+    return msgspec.structs.replace(message, question=msgspec.structs.replace(resolved(asked), text=question.text))
 
 
 def answered_by(message: Message, has_model: bool) -> Message:
@@ -130,7 +118,7 @@ class _ForkedRun:
                 headers |= {FORKED_AT: stage, TAKEN_OVER: str(len(self.lines))}
             message = read = record.message
             if profile and (record.key.type == ASKED or at.takes is type(read)):
-                message = under(message, profile)
+                message = about(message, msgspec.structs.replace(trace.story.question, profile=profile))
             if at.takes is type(read) and self.live.has_model is not None:
                 message = answered_by(message, self.live.has_model)
             data = record.data if message is read else encode(message, record.stage)
