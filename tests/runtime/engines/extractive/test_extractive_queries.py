@@ -32,6 +32,8 @@ from runtime.engines.extractive.queries import classify_query, clauses, decompos
         ("8岁孩子近视200度，应该怎么控制？", "complex"),
         ("孩子不肯吃饭怎么办？", "complex"),
         ("怎样缓解晕车？", "complex"),
+        ("鸡蛋应该煮熟还是半熟？", "complex"),
+        ("哪个窗口可以退票？", "simple"),
         ("行李箱丢了的话怎么办？", "simple"),
         ("该不该给孩子用阿托品？", "complex"),
         ("角膜塑形镜的适应症、禁忌症和护理方法", "complex"),
