@@ -6,12 +6,11 @@ import msgspec
 
 from actors.choosing.confidence import SHOWN_FROM
 from actors.gate.flags import Standing, standing
-from bus.journal.records import Considered, Stage
-from bus.powers.searching import reply_of
+from bus.journal.records import Considered
+from bus.powers.searching import found_in
 from bus.runs.citing import at_sentence, citations_of, sentence_of, with_sentences
 from bus.runs.run_record import RunRecord
 from bus.runs.story import RunStory
-from bus.transport.envelope import UNREADABLE
 from bus.wire.messages import AnswerRequested, Draft, Flag, Passage, PassagesReady, Sentence, Span
 from runtime.replay.trace import Trace
 
@@ -144,7 +143,8 @@ def _hits(story: RunStory, ready: PassagesReady | None, best: Sequence[Considere
     evidence, draft = evidence_of(story), story.draft
     cited = {c.n for s in draft.sentences for c in citations_of(s.text, evidence)} if draft else set[int]()
     read_on = (*ready.passages, *ready.near) if ready else ()
-    found = [(at, passage) for stage in story.stages for at, passage in _found(stage.stage)]
+    searches = (search for each in story.stages for search in each.stage.searches)
+    found = [ranked for search in searches for ranked in enumerate(found_in(search)[1], 1)]
     ranks = {_place(passage): at for at, passage in reversed(found)}
     places = {_place(passage): at for at, passage in enumerate(read_on)}
     for place, passage in {_place(p): p for p in (*read_on, *(p for _, p in found))}.items():
@@ -177,15 +177,6 @@ def _fate_in(best: Sequence[Considered], at: int) -> str:
     return (
         f"its best unit is number {place} of the choice{first}, with a share of {unit.share:.3f}; not in the evidence"
     )
-
-
-def _found(stage: Stage) -> Iterator[tuple[int, Passage]]:
-    """The passages that a stage's searches found, each with its rank, from 1."""
-    for search in stage.searches:
-        try:
-            yield from enumerate(reply_of(search).passages, 1)
-        except UNREADABLE:
-            continue
 
 
 def _place(passage: Passage) -> tuple[str, int, int]:
