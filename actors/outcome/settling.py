@@ -47,9 +47,9 @@ def settle(message: Draft, decision: Decision, *, must_cite: bool) -> AnswerSett
     references = references_of(citations, message.evidence, beside or (() if citations else message.cited))
     reason: Reason | None = None
     if _must_be_withdrawn(message):
-        reason = _grounding_reason(message.sentences)
+        reason = _unshown(message)
     elif not decision.keep:
-        reason = "model_refused" if message.refused else _grounding_reason(message.sentences)
+        reason = "model_refused" if message.refused else _unshown(message)
     elif admits(kept) and not references:
         return _admitted(message, decision, answer if answer.strip() else "".join(s.text for s in kept).strip())
     elif cut is UNSET and not any(map(str.isalnum, strip_markers(answer))):
@@ -73,7 +73,7 @@ def settle(message: Draft, decision: Decision, *, must_cite: bool) -> AnswerSett
 def settle_shaped(message: Draft, answer: str, decision: Decision) -> AnswerSettled:
     """The end of a run that was asked for JSON: all of it, or a refusal if one sentence in it must not be shown."""
     if not decision.keep or any(is_barred(each, message.question) for each in message.sentences):
-        return _refused(message, _grounding_reason(message.sentences), decision)
+        return _refused(message, _unshown(message), decision)
     references = references_of((), message.evidence, tuple(cited_by(message.sentences, answer, message)))
     answered = _answered(message, message.sentences, answer, decision)
     return AnswerSettled(settled=msgspec.structs.replace(answered, references=references))
@@ -175,11 +175,14 @@ def is_barred(sentence: Sentence, question: Question) -> bool:
 
 
 def _unshown(message: Draft) -> Reason:
-    """Why no sentence may be shown: all are in another language, none cites anything, or the evidence does not say it."""
-    kinds = [{flag.kind for flag in one.flags} for one in message.sentences if is_barred(one, message.question)]
+    """Why sentences may not be shown: all are in another language, none cites what exists, or the evidence does not say it."""
+    barred = [one.flags for one in message.sentences if is_barred(one, message.question)]
+    kinds = [
+        {each.kind for each in flags if each.strength == "strong"} or {each.kind for each in flags} for flags in barred
+    ]
     if kinds and all("wrong_language" in each for each in kinds):
         return "no_evidence"
-    wrong = message.contradictions or any(each != {"uncited"} for each in kinds)
+    wrong = message.contradictions or any(not each <= {"uncited", "citation_out_of_range"} for each in kinds)
     return "grounding_failed" if wrong else "citations_invalid"
 
 
@@ -260,8 +263,3 @@ def kept_sentences(message: Draft) -> tuple[Sentence, ...]:
 
 def withheld(message: Draft, kept: tuple[Sentence, ...]) -> tuple[WithheldSentence, ...]:
     return tuple(WithheldSentence(text=s.text, flags=s.flags) for s in message.sentences if s not in kept)
-
-
-def _grounding_reason(sentences: tuple[Sentence, ...]) -> Reason:
-    strong = {flag.kind for s in sentences for flag in s.flags if flag.strength == "strong"}
-    return "citations_invalid" if strong == {"citation_out_of_range"} else "grounding_failed"

@@ -355,7 +355,8 @@ async def test_strict_profile_names_the_missing_citation() -> None:
     why = Flag(kind="uncited", strength="weak", words="soon", evidence_n=(), why="cites nothing")
     bare = Sentence(text="Refunds are paid soon.", flags=(why,))
     strict = question(release="draft", profile="myopia")
-    assert (await settled(verified(bare, question=strict, release="draft"))).settled.reason == "citations_invalid"
+    for one in (bare, NOWHERE):
+        assert (await settled(verified(one, question=strict, release="draft"))).settled.reason == "citations_invalid"
 
 
 async def test_profile_of_one_language_shows_no_other() -> None:
