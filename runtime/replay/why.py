@@ -55,7 +55,7 @@ def _against(run: Explained, source: str) -> Iterator[tuple[int, str]]:
     """The best unit of the source beside the best that was chosen, by what their features add."""
     mine = next((unit for unit in run.best if unit.source_id == source), None)
     best = next((unit for unit in run.best if unit.shown and unit.source_id != source), None)
-    if mine is None or best is None or mine.shown:
+    if mine is None or best is None or mine.shown or mine.share > best.share:
         return
     yield 2, f"chosen before it: {_told(best)}"
     yield 2, f"its best unit: {_told(mine)}"

@@ -191,10 +191,9 @@ def _of_trace(spans: Sequence[_Span]) -> tuple[dict[str, Any], tuple[Context, ..
         for name, value in span.values.items():
             if place := _DOCUMENT.fullmatch(name):
                 documents.setdefault((n, place[1]), {})[place[2]] = str(value)
-    found = {
-        (part.get("id", "document")[:256], part["content"][:20_000]) for part in documents.values() if "content" in part
-    }
-    contexts = tuple(Context(content=text, metadata=ContextMetadata(source_id=id_)) for id_, text in sorted(found))
+    texts = ((part.get("id", "document")[:256], part.get("content", "")[:20_000]) for part in documents.values())
+    found = dict.fromkeys((source, text) for source, text in texts if text)  # in the order of the search
+    contexts = tuple(Context(content=text, metadata=ContextMetadata(source_id=source)) for source, text in found)
     return {
         "name": "",
         "question": _text_in(_read(first.values.get("input.value")), _QUESTIONS),
