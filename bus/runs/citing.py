@@ -127,13 +127,18 @@ def with_sentences(record: RunRecord) -> RunRecord:
 
 
 def _with_best(passage: NearPassage, question: str) -> NearPassage:
-    """The passage with its sentence that has most words of the question, the first of equals, and the words that it lacks."""
+    """The passage with its sentence that has most words of the question, the first of equals, and the words that it lacks.
+
+    Unchanged where it has none of them.
+    """
     wanted = content_words(question)
     start, end, words = max(
         _sentences(passage.text), key=lambda each: len(each[2] & wanted), default=(0, 0, frozenset())
     )
     all_of_it = " ".join((passage.title, *passage.headings, passage.text))
     lacking = frozenset(term for term in wanted if not matches(all_of_it, {term}))
+    if lacking == wanted:  # most likely in another language
+        return passage
     present = {at for stretch in matches(question, wanted - lacking) for at in range(*stretch)}
     absent = {at for stretch in matches(question, lacking) for at in range(*stretch)} - present
     missing = "".join(letter if at in absent else " " for at, letter in enumerate(question)).split()

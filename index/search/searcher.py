@@ -5,7 +5,7 @@ import functools
 import textwrap
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -19,6 +19,7 @@ from index.errors import IndexProblem
 from index.filters import Filter
 from index.groups import Groups
 from index.languages.detection import detect
+from index.languages.lexicon import translated
 from index.model import Entry, Hit, Passage, indexed_text
 from index.search import spelling
 from index.search.local_backend import LocalSnapshots
@@ -242,10 +243,14 @@ class Searcher:
         with self._entered(groups) as opened:
             backend = opened.backend
             seen = backend.seen(groups)
+            terms = _terms(query, language, seen, variants=vector_k > 0)
+            is_foreign = language not in seen.languages
             request = CandidateQuery(
-                terms=_terms(query, language, seen, variants=vector_k > 0) if bm25_k else (),
+                terms=terms if bm25_k else (),
                 topic=topic,
-                vector=_vector(opened.embedder(groups), query, topic) if vector_k else None,
+                vector=_vector(opened.embedder(groups), query, topic, terms[1:] if is_foreign else ())
+                if vector_k
+                else None,
                 bm25_k=bm25_k,
                 vector_k=vector_k,
                 threshold=backend.threshold if threshold is None else threshold,
@@ -261,8 +266,8 @@ class Searcher:
                     texts = [indexed_text(one.candidate.passage) for one in ranked]
                     meant = opened.respelled(query, language, groups, texts or ("",))
                     if meant != query:
-                        vector = _vector(opened.embedder(groups), meant, topic)
                         terms = _terms(meant, language, seen, variants=True)
+                        vector = _vector(opened.embedder(groups), meant, topic, terms[1:] if is_foreign else ())
                         request = msgspec.structs.replace(request, terms=terms, vector=vector)
                         ranked = fused(backend.candidates(request), request, seen)
                 hits = of_both_sides(ranked, most, backend.snapshot)
@@ -307,12 +312,12 @@ class Searcher:
             return [passage for entry in entries for passage in opened.backend.passages(entry, 0, count)]
 
     def variants(self, query: str, language: str, groups: Groups = None) -> dict[str, str]:
-        """The query with its names as the other languages that a caller in `groups` sees write them, without those that write
-        them alike; in its own language with the spelling that the last search corrected.
+        """The query with its names, or all its words where no passage is in its language, as the other languages that a caller in
+        `groups` sees have them; in its own language with the spelling that the last search corrected.
         """
         with self._entered(groups) as opened:
             meant = opened.respelled(query, language, groups)
-        other = crossed(without_question_words(meant), language, self.languages(groups))
+        other = _variants(without_question_words(meant), language, self.languages(groups))
         return other if meant == query else {language: meant, **other}
 
     def source(self, source_id: str, groups: Groups = None) -> Entry | None:
@@ -383,16 +388,27 @@ class Searcher:
 
 
 def _terms(query: str, language: str, seen: Visible, *, variants: bool) -> list[tuple[str, str]]:
-    """The queries by terms: with vectors too, without question words, and with names as other languages write them."""
+    """The queries by terms: with vectors too, without question words, and with the variants of other languages."""
     if not variants:
         return [(query, language)]
     request = without_question_words(query)
-    crossing = crossed(request, language, seen.languages)
-    return [(request, language), *((variant, other) for other, variant in crossing.items())]
+    others = _variants(request, language, seen.languages)
+    return [(request, language), *((variant, other) for other, variant in others.items())]
 
 
-def _vector(embedder: Embedder, query: str, topic: str) -> Vectors:
-    """The whole question's, with its question words, which a neural embedder needs."""
+def _variants(request: str, language: str, into: Mapping[str, int]) -> dict[str, str]:
+    """By language, the request with its names as that language writes them; where no passage is in its own, its words too."""
+    names = crossed(request, language, into)
+    if language in into:
+        return names
+    words = ((other, translated(request, language, other)) for other in into)
+    return {other: text for other, text in words if text} | names
+
+
+def _vector(embedder: Embedder, query: str, topic: str, terms: Sequence[tuple[str, str]]) -> Vectors:
+    """The whole question's, with its question words, which a neural embedder needs; for LSA also that of `terms`."""
+    if isinstance(embedder, lsa.Lsa):
+        query = " ".join((query, *(text for text, _ in terms)))
     vector = embedder.embed([query], query=True)
     if not topic:
         return vector

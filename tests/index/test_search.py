@@ -1,5 +1,6 @@
 """Searching a small index in five languages."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,51 @@ def test_misspelt_word_is_replaced_by_the_visible_one(tmp_path: Path) -> None:
         assert searcher.variants("the zepelin", "en") == {"en": "the zeppelin"}
     finally:
         searcher.close()
+
+
+ENGLISH = {
+    "refund": "Refunds are paid within fourteen days. Send the refund form to the cashier.",
+    "leave": "Employees have twenty five days of paid vacation a year. Holidays are not carried over.",
+    "fire": "In case of fire leave the building by the stairs and call the fire brigade.",
+    "books": "Books are returned to the library after three weeks. Late books cost one euro a day.",
+}
+
+
+@pytest.fixture
+def english(tmp_path: Path) -> Iterator[Searcher]:
+    index = tmp_path / "index"
+    with snapshot.writing(index):
+        build = Build(LocalSink(index))
+        for name, text in ENGLISH.items():
+            build.put(Document(source_id=name, title="", text=text, language="en"))
+        build.publish()
+    searcher = Searcher.open(index)
+    yield searcher
+    searcher.close()
+
+
+@pytest.mark.parametrize(
+    ("language", "questions"),
+    [
+        ("ko", {"환불은 언제 지급됩니까?": "refund", "화재가 나면 어떻게 합니까?": "fire", "도서관 책": "books"}),
+        ("zh", {"员工有多少天带薪休假？": "leave", "发生火灾怎么办？": "fire", "图书馆的书什么时候归还": "books"}),
+        ("ar", {"كم يوم إجازة للموظفين؟": "leave", "ماذا أفعل عند الحريق؟": "fire", "كتب المكتبة": "books"}),
+        ("fr", {"Quand est payé le remboursement ?": "refund", "congé des employés": "leave", "un incendie": "fire"}),
+        ("es", {"¿Cuándo se paga el reembolso?": "refund", "vacaciones de los empleados": "leave", "incendio": "fire"}),
+    ],
+)
+def test_question_finds_passages_in_another_language(
+    english: Searcher, language: str, questions: dict[str, str]
+) -> None:
+    first = {question: english.search(question, language=language)[0].source_id for question in questions}
+    assert first == questions
+    assert all(english.variants(question, language).keys() == {"en"} for question in questions)
+
+
+def test_other_languages_are_searched_only_where_its_own_say_nothing(searcher: Searcher) -> None:
+    assert searcher.variants("환불 신청", "ko") == {}
+    own = {hit.language for hit in searcher.search("환불은 며칠 안에 신청합니까?", language="ko")[:1]}
+    assert own == {"ko"}
 
 
 @pytest.mark.parametrize("word", ["Severnce", "severin", "burms", "퇴직금이", "kindle"])

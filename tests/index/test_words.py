@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from actors.choosing.forms import holds, kind_of
 from index.languages import LANGUAGES, of
 from index.languages.folding import fold, normal, visible
+from index.languages.lexicon import translated
 from index.languages.negation import is_negated, negations
 from index.languages.stems import Affix, affixes, stem
 from index.languages.words import grams, terms
@@ -319,6 +320,30 @@ def test_stretches_are_ordered_and_separate(text: str, question: str) -> None:
 def test_names_cross(question: str, language: str, into: list[str], variants: dict[str, str]) -> None:
     found = crossed(question, language, into)
     assert {other: " ".join(variant.split()) for other, variant in found.items()} == variants
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "other", "has", "lacks"),
+    [
+        ("환불 절차", "ko", "en", {"refund", "procedure"}, {"the"}),
+        ("the refund of the visa", "en", "fr", {"visa"}, {"the", "of", "le"}),
+        ("员工休假", "zh", "es", {"employees", "vacaciones"}, {"的"}),
+        ("the employees of ISO 9001", "en", "ko", {"iso", "9001", "직원들이"}, {"of"}),
+        ("الموظفين", "ar", "en", {"employees"}, set()),
+    ],
+)
+def test_words_cross(text: str, language: str, other: str, has: set[str], lacks: set[str]) -> None:
+    words = set(translated(text, language, other).split())
+    assert has <= words
+    assert not lacks & words
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "other"),
+    [("refund", "en", "en"), ("refund", "und", "ko"), ("refund", "en", "und"), ("?", "en", "ko"), ("qzxv", "en", "ko")],
+)
+def test_nothing_crosses_without_known_words(text: str, language: str, other: str) -> None:
+    assert translated(text, language, other) == ""
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
