@@ -84,10 +84,23 @@ INDEX_FOLDER_PLACE, INDEX_PLACE, INDEX_ADDRESS = IndexFolder(), IndexPlace(), In
 CONFIG = click.option("--config", type=_PATH, help="The groundwire.toml to read.")
 
 
+class OneName(click.Option):
+    """An option with an earlier name that scripts may still use; the help shows the first alone."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        self.opts, every = self.opts[:1], self.opts
+        try:
+            return super().get_help_record(ctx)
+        finally:
+            self.opts = every
+
+
 #: For commands that work on the index itself.
 INDEX_FOLDER = click.option(
     "--index",
+    "--out",
     "directory",
+    cls=OneName,
     type=INDEX_FOLDER_PLACE,
     required=True,
     help="Folder of the index.",
