@@ -108,6 +108,9 @@ INDEX_FOLDER = click.option(
 #: For those that work on one over OpenSearch, too.
 INDEX_ANYWHERE = click.option(
     "--index",
+    "--out",
+    "index",
+    cls=OneName,
     type=INDEX_ADDRESS,
     required=True,
     help="Folder of the index, or its URL on OpenSearch.",
