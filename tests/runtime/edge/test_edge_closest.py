@@ -58,7 +58,7 @@ async def test_json_answer_and_record_have_the_passages(http: aiohttp.ClientSess
         assert response.status == 200
         record = msgspec.json.decode(await response.read(), type=RunRecord)
     assert (record.outcome, record.reason, record.answer, record.probability) == ("closest", "no_evidence", TOLD, 0.25)
-    passages = tuple(NEAR)  # in another language than the question: to list all of its words as missing would say nothing
+    passages = tuple(NEAR)  # in another language than the question: all its words are missing
     assert (record.passages, record.references, record.citations) == (passages, (), ())
     async with http.get(f"/v1/runs/{record.run_id}") as response:
         assert (await response.json())["passages"] == json_of(passages)
