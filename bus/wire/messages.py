@@ -548,8 +548,8 @@ class Reference(Part, frozen=True, kw_only=True, omit_defaults=True):
 class NearPassage(Part, frozen=True, kw_only=True):
     """A passage shown as one of the closest, not as an answer. `marked`: stretches of `text` that match the question.
 
-    `headings` lead to it. Records that are read have for the first passage `best`, its sentence with most words of the question as
-    a stretch of `text`, and `missing`, the question's words that the passage lacks.
+    `headings` lead to it. A record as clients read it has two fields more for its first passage, unless the passage has no word of
+    the question: `best`, the sentence with most words of the question as a stretch of `text`, and `missing`, the words it lacks.
     """
 
     source_id: str

@@ -19,7 +19,7 @@ from index.errors import IndexProblem
 from index.filters import Filter
 from index.groups import Groups
 from index.languages.detection import detect
-from index.languages.lexicon import translated
+from index.languages.translation import translated
 from index.model import Entry, Hit, Passage, indexed_text
 from index.search import spelling
 from index.search.local_backend import LocalSnapshots

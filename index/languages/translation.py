@@ -1,4 +1,4 @@
-"""Words of a question as other languages have them: each word's nearest words, learnt from parallel texts (docs/lexicon.md).
+"""Words of a question as other languages have them: each word's nearest words, learnt from texts in both (docs/other-languages.md).
 
 Input: a text and its language. Output: its words in another language, so that a search finds passages in that language. It is
 a bag of words for a search engine, not a translation for a reader. For a word that the table lacks, the most frequent one with
@@ -20,7 +20,7 @@ from index.languages.scripts import is_han, is_latin
 from index.languages.stems import stem
 from index.languages.words import FUNCTION_WORDS, WORD
 
-_FILE: Final = Path(__file__).with_name("lexicon.npz")
+_FILE: Final = Path(__file__).with_name("translation.npz")
 _NONE: Final = 0xFFFF
 #: Of Chinese words, in characters.
 _LONGEST: Final = 6
