@@ -33,7 +33,11 @@ from runtime.terminal import say, say_json
     help="Another value: voice=helpful, retrieval.k=5; may be repeated.",
 )
 @click.option(
-    "--prompt", "prompts", multiple=True, type=click.Path(path_type=Path), help="Another NAME.prompt; may be repeated."
+    "--prompt",
+    "prompts",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Another NAME.prompt; may be repeated.",
 )
 @click.option("--search", is_flag=True, help="Search today's index, in place of the recorded hits.")
 @click.option("--profile", help="Another profile; with --from, for STAGE and all later stages.")
@@ -86,7 +90,7 @@ def replay_command(
         check_profile(profile, settings)
     other = "" if engine in (None, RECORDED) else engine or ""
     options = WhatIf(stage or "", without, keys, prompts, profile or "", other, fill or "", search)
-    if options.any:
+    if any(options):
         ctx.exit(what_if(runs, options, settings, out, as_json=as_json))
     if out is not None:
         refuse("--out is for a new run; add --from STAGE, or what is changed")

@@ -13,7 +13,7 @@ from bus.delivery.graph import Graph
 from bus.journal.records import Record, decode
 from bus.wire.errors import Poison
 from runtime.replay.steps import Step, steps_of
-from runtime.replay.trace import ASKED, PARENT, Trace
+from runtime.replay.trace import PARENT, Trace
 
 #: Most characters shown of a value.
 WIDTH = 100
@@ -44,37 +44,19 @@ def first_difference(recorded: bytes, now: bytes, read: Reading = msgspec.json.d
             return _walk("", *(msgspec.json.decode(msgspec.json.encode(reading(text))) for text in (recorded, now)))
         except (msgspec.DecodeError, UnicodeDecodeError, Poison):
             continue
-    at = next((n for n, (a, b) in enumerate(zip(recorded, now, strict=False)) if a != b), min(len(recorded), len(now)))
-    begin = max(0, at - 20)
-    return Difference(f"byte {at}", *(text[begin : begin + WIDTH].decode(errors="replace") for text in (recorded, now)))
+    return Difference("", *_texts(*(text.decode(errors="replace") for text in (recorded, now))))
 
 
 def _walk(path: str, recorded: object, now: object) -> Difference | None:
-    if isinstance(recorded, dict) and isinstance(now, dict):
-        return _in_object(path, recorded, now)
-    if isinstance(recorded, list) and isinstance(now, list):
-        return _in_list(path, recorded, now)
-    if isinstance(recorded, bool) is not isinstance(now, bool) or recorded != now:
-        return Difference(path, *_texts(recorded, now))
-    return None
-
-
-def _in_object(path: str, recorded: dict[str, object], now: dict[str, object]) -> Difference | None:
-    for key in [*recorded, *(k for k in now if k not in recorded)]:
-        below = f"{path}.{key}" if path else str(key)
-        if key not in now or key not in recorded:
-            return Difference(below, *(_value(side[key]) if key in side else "nothing" for side in (recorded, now)))
-        if found := _walk(below, recorded[key], now[key]):
-            return found
-    return None
-
-
-def _in_list(path: str, recorded: list[object], now: list[object]) -> Difference | None:
-    for n in range(max(len(recorded), len(now))):
-        below = f"{path}[{n}]"
-        if n >= min(len(recorded), len(now)):
-            return Difference(below, *(_value(side[n]) if n < len(side) else "nothing" for side in (recorded, now)))
-        if found := _walk(below, recorded[n], now[n]):
+    if not (type(recorded) is type(now) and isinstance(recorded, dict | list) and isinstance(now, dict | list)):
+        same = recorded == now and isinstance(recorded, bool) is isinstance(now, bool)
+        return None if same else Difference(path, *_texts(recorded, now))
+    one, other = (dict(enumerate(each)) if isinstance(each, list) else each for each in (recorded, now))
+    for key in one | other:
+        below = f"{path}[{key}]" if isinstance(recorded, list) else f"{path}.{key}" if path else str(key)
+        if key not in one or key not in other:
+            return Difference(below, *(_value(side[key]) if key in side else "nothing" for side in (one, other)))
+        if found := _walk(below, one[key], other[key]):
             return found
     return None
 
@@ -108,9 +90,8 @@ class Parting:
 
 def parting(first: Trace, second: Trace, graph: Graph) -> Parting | None:
     """The first difference, in the order of the first run's steps; None if both runs have the same messages."""
-    asked = (_message(first.records, ASKED), _message(second.records, ASKED))
-    forked = second.parent == first.run_id
-    if not forked and (difference := first_difference(*asked, partial(decode, ASKED))) is not None:
+    asked = (msgspec.json.encode(trace.story.question) for trace in (first, second))
+    if second.parent != first.run_id and (difference := first_difference(*asked)) is not None:
         return Parting("", "", difference)
     others = {_place(step): step for step in steps_of(second, graph).taken}
     for step in steps_of(first, graph).taken:
@@ -152,10 +133,6 @@ def _outputs(step: Step) -> str:
 
 def _body(record: Record) -> bytes:
     return record.data.partition(b"\n")[0]
-
-
-def _message(records: tuple[Record, ...], type_name: str) -> bytes:
-    return next((_body(record) for record in records if record.key.type == type_name), b"null")
 
 
 def changes(first: list[str], second: list[str]) -> tuple[tuple[Change, str], ...]:

@@ -8,7 +8,7 @@ from bus.delivery.graph import Graph
 from bus.runs.run_record import RunRecord
 from bus.wire.errors import Poison
 from runtime.forking.live_powers import Live
-from runtime.forking.rerun import by_rules, elsewhere, rerun
+from runtime.forking.rerun import by_rules, rerun
 from runtime.replay.trace import BrokenTrace, Trace, read
 from runtime.suite.cases import Case, Suite, traces_of
 from runtime.suite.checking import Miss, misses
@@ -51,15 +51,12 @@ async def check(
 async def check_case(case: Case, trace: Trace, graph: Graph, engines: Engines, *, search: bool = False) -> Checked:
     """The case run again. Raises Poison."""
     rules = by_rules(trace)
-    new, given, problem = await rerun(trace, graph, engines(rules), search=search)
-    if new is None:
+    again = await rerun(trace, graph, engines(rules), search=search)
+    if again.after is None:
+        return Checked(case, problem=again.problem)
+    if stale := next((each.what for each in again.given if each.prompt_changed), ""):
+        problem = f"the prompt {stale} has changed, and the recorded reply answers the old one; --fill asks it again"
         return Checked(case, problem=problem)
-    stale = next((each for each in given if each.prompt_changed), None)
-    if stale is not None:
-        return Checked(
-            case,
-            problem=f"the prompt {stale.what} has changed, and the recorded reply answers the old one; --fill asks it again",
-        )
-    other = tuple(map(str, elsewhere(given, rules=rules)))
-    record = new.record
-    return Checked(case, misses(case, record, same_replies=rules or not other), "", other, new, record)
+    other = tuple(map(str, again.elsewhere))
+    record = again.after.record
+    return Checked(case, misses(case, record, same_replies=rules or not other), "", other, again.after, record)

@@ -118,6 +118,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("arguments", "says"), WRONG)
 def test_wrong_option_is_one_line(runs: None, arguments: tuple[str, ...], says: str) -> None:
+    Path("nobody.prompt").touch()
     code, told = replayed("refunds.jsonl", *arguments)
     assert code == 2
     assert says in told.splitlines()[-1]
