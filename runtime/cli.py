@@ -44,7 +44,6 @@ COMMANDS = {
         DEBUGGING,
     ),
     "diff": Command("runtime.commands.diff", "diff_command", "Show where two runs differ.", DEBUGGING),
-    "play": Command("runtime.commands.play", "play_command", "Play back what a run showed its client.", DEBUGGING),
     "graph": Command(
         "runtime.commands.graph", "graph_command", "Print the pipeline as a Mermaid flowchart.", DEBUGGING
     ),

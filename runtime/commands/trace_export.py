@@ -2,7 +2,6 @@
 
 import asyncio
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -26,9 +25,6 @@ from runtime.terminal import json_line, one_line, say
 )
 @click.option("--raw", is_flag=True, help="Write personal data as it is in the journal.")
 @click.option("--share", is_flag=True, help="Mask personal data, secrets and addresses, whatever the profile says.")
-@click.option(
-    "--also", multiple=True, metavar="TEXT", help="With --share: mask this too, such as a name; may be repeated."
-)
 @click.option("--cited-only", "cited", is_flag=True, help="Leave out passages that the evidence does not come from.")
 @click.option("--html", is_flag=True, help="Write a page to read in a browser, without a server, in place of a trace.")
 @with_settings
@@ -39,7 +35,6 @@ def export_command(
     out: Path | None,
     raw: bool,
     share: bool,
-    also: tuple[str, ...],
     cited: bool,
     html: bool,
     settings: Settings,
@@ -51,11 +46,7 @@ def export_command(
     """
     if raw and share:
         refuse("--raw writes what --share masks; leave one out")
-    if also and not share:
-        refuse("--also adds to what --share masks; add --share")
-    if empty := [text for text in also if not any(map(str.isalnum, text))]:
-        refuse(f"--also {empty[0]!r} has no letter or digit; name a word or a number")
-    made = asyncio.run(_made(run_id, settings, raw, share, also, cited))
+    made = asyncio.run(_made(run_id, settings, raw, share, cited))
     place = out or Path(f"{made.trace.run_id}.{'html' if html else 'jsonl'}")
     if str(place) == "-":
         _print(made.trace, html)
@@ -74,7 +65,7 @@ def export_command(
         ctx.exit(1)
 
 
-async def _made(run_id: str, settings: Settings, raw: bool, share: bool, also: Iterable[str], cited: bool) -> Shared:
+async def _made(run_id: str, settings: Settings, raw: bool, share: bool, cited: bool) -> Shared:
     trace = await trace_of(run_id, settings)
     if cited:
         try:
@@ -83,7 +74,7 @@ async def _made(run_id: str, settings: Settings, raw: bool, share: bool, also: I
             refuse(str(nothing))
     if raw or not (share or masks(trace)):
         return Shared(trace, 0)
-    return await shared(trace, pipeline(), all_secrets=share, also=also)
+    return await shared(trace, pipeline(), all_secrets=share)
 
 
 def _write(place: Path, trace: Trace, html: bool) -> None:

@@ -68,11 +68,7 @@ class Masks:
             known = [bare for bare, value in self.values.items() if value.text.isalnum()]
             near = (SequenceMatcher(None, word.casefold(), bare).ratio() for bare in known)
             if word.casefold() not in known and any(ratio >= _NEAR for ratio in near):
-                self.learn_word(word)
-
-    def learn_word(self, text: str) -> None:
-        """Mask this text too, such as a name."""
-        self.values.setdefault(_bare(text), Value(text, frozenset(n for n, c in enumerate(text) if c.isalnum())))
+                self.values.setdefault(_bare(word), Value(word, frozenset(range(len(word)))))
 
     def choose(self, ordinary: Set[str]) -> None:
         """Choose the stand-ins for all values that were learned. `ordinary`: words that stay where they are no part of a value."""

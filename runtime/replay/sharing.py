@@ -15,6 +15,7 @@ import msgspec
 
 from bus.delivery.graph import Graph
 from bus.journal.records import Record
+from bus.powers.asking import AskRequest
 from bus.runs.run_record import record_of
 from bus.wire.subjects import ACCESS, VERDICT
 from index.masking import OURS
@@ -48,15 +49,10 @@ class Shared:
     other: bool = False
 
 
-async def shared(
-    trace: Trace, graph: Graph, *, all_secrets: bool = True, also: Iterable[str] = (), key: bytes = b""
-) -> Shared:
-    """The masked trace. `all_secrets`: besides personal data, secrets and addresses. `also`: further texts to mask. `key`: random
-    if left out.
-    """
+async def shared(trace: Trace, graph: Graph, *, all_secrets: bool = True, key: bytes = b"") -> Shared:
+    """The masked trace. `all_secrets`: besides personal data, secrets and addresses. `key`: random if left out."""
     before = await replay(trace, graph)
     asked = [request for step in steps_of(trace, graph).done for request in await requests_of(trace, step)]
-    variables = [(request.prompt, bytes(request.variables)) for request in asked]
     nearly: Shared | None = None
     failed, masks_personal = before.divergence, profile_masks(trace)
     key = key or secrets.token_bytes(16)
@@ -64,29 +60,26 @@ async def shared(
     texts = dict.fromkeys(_texts(trace))
     for text in texts:
         learned.learn(text)
-    for text in also:
-        learned.learn_word(text)
     for text in texts:
         learned.learn_near(text)
     learned.values.pop(trace.run_id.casefold(), None)
     if not learned.values:
         return Shared(_masked(trace, learned, {}), 0)
-    ordinary = _ordinary(trace, learned)
+    ordinary, end = _ordinary(trace, learned), _end(trace)
     for n in range(TRIES):
         masks = Masks(key + bytes([n]), all_secrets, masks_personal, learned.values)
         masks.choose(ordinary)
-        new = _masked(trace, masks, dict(_digests(variables, masks)))
+        new = _masked(trace, masks, dict(_digests(asked, masks)))
         for form in (new, await recorded_anew(new, graph) if before.divergence is None else None):
-            if form is None or _end(form)[:2] != _end(trace)[:2] or (nearly and _end(form) != _end(trace)):
+            if form is None or _end(form)[:2] != end[:2] or (nearly and _end(form) != end):
                 continue
             after = await replay(form, graph)
-            if _place(before.divergence) == _place(after.divergence) and before.stages == after.stages:
-                found = Shared(form, len(masks.values), other=_end(form) != _end(trace))
-                if not found.other:
-                    return found
-                nearly = found
-                continue
-            failed = after.divergence or failed
+            if _place(before.divergence) != _place(after.divergence) or before.stages != after.stages:
+                failed = after.divergence or failed
+            elif _end(form) == end:
+                return Shared(form, len(masks.values))
+            else:
+                nearly = Shared(form, len(masks.values), other=True)
     return nearly or Shared(new, len(masks.values), failed)
 
 
@@ -113,9 +106,9 @@ def _place(divergence: Divergence | None) -> tuple[str, ...] | None:
     return None if divergence is None else (divergence.stage, divergence.lane, divergence.part, divergence.path)
 
 
-def _digests(asked: Iterable[tuple[str, bytes]], masks: Masks) -> Iterator[tuple[str, str]]:
+def _digests(asked: Iterable[AskRequest], masks: Masks) -> Iterator[tuple[str, str]]:
     """The digest of what was asked, with that of the same masked."""
-    for prompt, variables in asked:
+    for prompt, variables in ((request.prompt, bytes(request.variables)) for request in asked):
         yield from zip(digests(prompt, variables), digests(prompt, _json(variables, masks)), strict=True)
 
 

@@ -5,7 +5,7 @@ A record's message and stage are in the file byte for byte as in the journal.
 
 import base64
 import importlib.metadata
-import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -202,23 +202,13 @@ def read(path: Path) -> Trace:
         data = path.read_bytes()
     except OSError as error:
         raise BrokenTrace(f"{path}: cannot be read ({error.strerror})") from None
-    return load(_lines_in(data), name=str(path))
+    return load(lines_in(data), name=str(path))
 
 
-def _lines_in(data: bytes) -> list[bytes]:
+def lines_in(data: bytes) -> list[bytes]:
     """The lines of a file; of one that another program printed over several lines, each value as a line."""
-    lines = data.split(b"\n")
-    if lines[0].strip() != b"{":
-        return lines
-    decoder, text, found, at = json.JSONDecoder(), data.decode(errors="replace").rstrip(), list[bytes](), 0
-    while at < len(text):
-        begin = at + len(text[at : at + 1000]) - len(text[at : at + 1000].lstrip())
-        try:
-            _, at = decoder.raw_decode(text, begin)
-        except ValueError:
-            return lines
-        found.append(text[begin:at].encode())
-    return found
+    several = data.partition(b"\n")[0].strip() in (b"{", b"[")
+    return re.split(rb"\n(?=[{\[])", data) if several else data.split(b"\n")
 
 
 def load(lines: Iterable[bytes], *, name: str) -> Trace:

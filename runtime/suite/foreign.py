@@ -23,7 +23,7 @@ from bus.wire.subjects import Key, check_id
 from prompts.rendered import Rendered
 from runtime.replay.prompts_asked import prompts_asked
 from runtime.replay.steps import steps_of
-from runtime.replay.trace import ASKED, Trace, masked_trace
+from runtime.replay.trace import ASKED, Trace, lines_in, masked_trace
 from runtime.suite.cases import NUMBER, BrokenSuite, Case, Suite, name_for
 from runtime.telemetry.otlp_json import otlp_json
 from runtime.telemetry.spans import spans_of
@@ -44,26 +44,6 @@ class _Span(NamedTuple):
     parent_id: str
     began: str
     values: dict[str, Any]
-
-
-class _Attribute(msgspec.Struct):
-    key: str
-    value: dict[str, Any] = {}
-
-
-class _OtlpSpan(msgspec.Struct, rename="camel"):
-    trace_id: str
-    parent_span_id: str = ""
-    start_time_unix_nano: str | int = ""
-    attributes: tuple[_Attribute, ...] = ()
-
-
-class _Scope(msgspec.Struct, rename="camel"):
-    spans: tuple[_OtlpSpan, ...] = ()
-
-
-class _Resource(msgspec.Struct, rename="camel"):
-    scope_spans: tuple[_Scope, ...] = ()
 
 
 def items_of(suite: Suite, dataset: str) -> list[dict[str, Any]]:
@@ -107,23 +87,20 @@ def cases_in(path: Path, suite: Suite) -> tuple[Suite, dict[str, Trace]]:
     """
     cases = {case.name: case for case in suite.case}
     traces: dict[str, Trace] = {}
-    entries: list[tuple[str, dict[str, Any] | list[_Span]]] = []
+    told: list[tuple[str, dict[str, Any] | list[_Span]]] = []
     spans: dict[str, list[_Span]] = {}
     for place, value in _values(path):
-        if not isinstance(value, dict):
-            raise BrokenSuite(f"{path}, {place}: is no JSON object")
         try:
             own = list(_spans(value))
-        except msgspec.ValidationError as error:
-            raise BrokenSuite(f"{path}, {place}: {error}") from None
+        except (AttributeError, LookupError, TypeError) as error:
+            raise BrokenSuite(f"{path}, {place}: is no item and no span: {error!r}") from None
         for span in own:
             spans.setdefault(span.trace_id, []).append(span)
         if not own and value.get("status") != "ARCHIVED":
-            entries.append((place, value))
-    entries += ((f"trace {trace_id}", every) for trace_id, every in spans.items())
-    for place, entry in entries:
+            told.append((place, value))
+    for place, entry in (*told, *((f"trace {trace_id}", every) for trace_id, every in spans.items())):
         try:
-            fields, contexts = _of_item(entry) if isinstance(entry, dict) else _of_trace(entry)
+            fields, contexts = (_of_item(entry), None) if isinstance(entry, dict) else _of_trace(entry)
             case = _added(fields, cases)
             if case.name not in cases:
                 asked = QuestionAsked(question=case.question, contexts=contexts)
@@ -136,22 +113,17 @@ def cases_in(path: Path, suite: Suite) -> tuple[Suite, dict[str, Trace]]:
 
 
 def _values(path: Path) -> Iterator[tuple[str, Any]]:
-    """Each JSON object of a file with its place: one JSON text, or one a line; a list holds several. Raises BrokenSuite."""
+    """Each JSON value of a file with its place; a list, and a page of an API, hold several. Raises BrokenSuite."""
     try:
-        data = path.read_bytes()
+        lines = lines_in(path.read_bytes())
     except OSError as error:
         raise BrokenSuite(f"{path}: cannot be read ({error.strerror})") from None
-    try:
-        texts = [("the text", msgspec.json.decode(data))]
-    except msgspec.DecodeError:
-        texts = []
-        for number, line in enumerate(data.splitlines(), 1):
-            try:
-                texts += [(f"line {number}", msgspec.json.decode(line))] if line.strip() else []
-            except msgspec.DecodeError as error:
-                raise BrokenSuite(f"{path}, line {number}: {error}") from None
-    for place, value in texts:
-        listed = value.get("data", value) if isinstance(value, dict) else value  # pages of an API hold `data`
+    for place, line in ((f"line {number}", line) for number, line in enumerate(lines, 1) if line.strip()):
+        try:
+            value = msgspec.json.decode(line)
+        except msgspec.DecodeError as error:
+            raise BrokenSuite(f"{path}, {place}: {error}") from None
+        listed = value.get("data", value) if isinstance(value, dict) else value
         yield from ((place, each) for each in (listed if isinstance(listed, list) else [listed]))
 
 
@@ -167,19 +139,16 @@ def _added(told: dict[str, Any], cases: Mapping[str, Case]) -> Case:
     return msgspec.convert({**told, "name": name, "run": run}, Case)
 
 
-def _of_item(item: Mapping[str, Any]) -> tuple[dict[str, Any], None]:
+def _of_item(item: Mapping[str, Any]) -> dict[str, Any]:
     """What an item tells of its case."""
     metadata, expected = item.get("metadata"), item.get("expectedOutput")
+    own = {key: expected[key] for key in _EXPECTED if key in expected} if isinstance(expected, dict) else None
     return {
         "name": str(item.get("id") or "").removeprefix(f"{item.get('datasetName')}."),
         "question": _text_in(item.get("input"), _QUESTIONS),
         "note": metadata.get("note", "") if isinstance(metadata, dict) else "",
-        **(
-            {key: expected[key] for key in _EXPECTED if key in expected}
-            if isinstance(expected, dict)
-            else _of_text(expected)
-        ),
-    }, None
+        **(_of_text(expected) if own is None else own),
+    }
 
 
 def _of_trace(spans: Sequence[_Span]) -> tuple[dict[str, Any], tuple[Context, ...] | None]:
@@ -203,16 +172,15 @@ def _of_trace(spans: Sequence[_Span]) -> tuple[dict[str, Any], tuple[Context, ..
 
 def _spans(value: Mapping[str, Any]) -> Iterator[_Span]:
     """The spans of OTLP in JSON, or the span as Phoenix gives it; none of anything else."""
-    resources = msgspec.convert(value.get("resourceSpans", ()), tuple[_Resource, ...])
-    for span in (span for resource in resources for scope in resource.scope_spans for span in scope.spans):
-        values = dict(_flat({each.key: _otlp(each.value) for each in span.attributes}))
-        yield _Span(span.trace_id, span.parent_span_id, str(span.start_time_unix_nano).rjust(20), values)
+    scopes = (scope for resource in value.get("resourceSpans", ()) for scope in resource.get("scopeSpans", ()))
+    for span in (span for scope in scopes for span in scope.get("spans", ())):
+        values = dict(_flat({each["key"]: _otlp(each["value"]) for each in span.get("attributes", ())}))
+        began = str(span.get("startTimeUnixNano", "")).rjust(20)
+        yield _Span(span["traceId"], span.get("parentSpanId", ""), began, values)
     if "parent_id" in value:
         flat = dict(_flat(value))
         values = {name.removeprefix("attributes."): inner for name, inner in flat.items()}
-        yield _Span(
-            str(flat.get("context.trace_id")), str(flat.get("parent_id") or ""), str(flat.get("start_time")), values
-        )
+        yield _Span(str(flat["context.trace_id"]), str(flat["parent_id"] or ""), str(flat.get("start_time")), values)
 
 
 def _otlp(value: Mapping[str, Any]) -> Any:

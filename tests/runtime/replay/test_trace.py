@@ -277,11 +277,6 @@ def test_a_fork_is_written_and_compared(folder: Path) -> None:
     assert groundwire_on("diff", "run.jsonl", "run.jsonl").exit_code == 0
 
 
-def test_play_prints_the_recorded_events(folder: Path, traces: dict[str, Trace]) -> None:
-    done = groundwire_on("play", "run.jsonl", "--instant")
-    assert done.output.encode().splitlines() == traces["simple"].lines
-
-
 def test_trace_show_names_every_stage(folder: Path) -> None:
     done = groundwire_on("trace", "show", "run.jsonl")
     assert done.exit_code == 0
@@ -307,7 +302,6 @@ WRONG = [
     (("replay", "run.jsonl", "--from", "select_evidnce"), "did you mean 'select_evidence'?"),
     (("replay", "run.jsonl", "--from", "retrieve", "--profile", "nobody"), "there is no profile 'nobody'"),
     (("replay", "some-run", "--index", "nowhere"), "nowhere does not exist"),
-    (("play", "broken.jsonl"), "broken.jsonl, line 4"),
     (("diff", "run.jsonl", "missing.jsonl"), "missing.jsonl: cannot be read"),
 ]
 
