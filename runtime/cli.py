@@ -14,54 +14,38 @@ import click
 
 from runtime.commands.optional import DEBUGGING, INTEGRATIONS, OPERATIONS, START, Command
 
-#: The commands of the core; plug-ins add theirs.
+#: The commands of the core; plug-ins add theirs. `NAME_group` of a module holds several.
+_LINES = {
+    START: {
+        "demo_command": "Ask three questions in three languages over the demo documents.",
+        "index_group": "Build, change and inspect an index.",
+        "ask_command": "Ask one question and stream the checked answer.",
+        "up_command": "Run the whole stack and serve it over HTTP.",
+        "doctor_command": "Check this machine and say how to get what is missing.",
+        "search_command": "Search an index without asking a question.",
+        "check_command": "Check a text by anyone against your documents.",
+    },
+    INTEGRATIONS: {
+        "profiles_group": "List, show and check profiles.",
+        "prompts_group": "List, show and check prompts, also your own.",
+    },
+    DEBUGGING: {
+        "trace_group": "List, show and export recorded runs.",
+        "replay_command": "Replay a recorded run through today's code, or fork it at a stage.",
+        "diff_command": "Show where two runs differ.",
+        "graph_command": "Print the pipeline as a Mermaid flowchart.",
+    },
+    OPERATIONS: {
+        "keys_group": "Make, list and revoke the keys of the HTTP side.",
+        "nats_group": "Print how to connect to NATS, and the users of a server of your own.",
+        "serve_command": "Run one process of the stack (used by Procfile and `up`).",
+    },
+}
 COMMANDS = {
-    "demo": Command(
-        "runtime.commands.demo",
-        "demo_command",
-        "Ask three questions in three languages over the demo documents.",
-        START,
-    ),
-    "index": Command("runtime.commands.index", "index_group", "Build, change and inspect an index.", START),
-    "ask": Command("runtime.commands.ask", "ask_command", "Ask one question and stream the checked answer.", START),
-    "up": Command("runtime.commands.up", "up_command", "Run the whole stack and serve it over HTTP.", START),
-    "doctor": Command(
-        "runtime.commands.doctor", "doctor_command", "Check this machine and say how to get what is missing.", START
-    ),
-    "search": Command("runtime.commands.search", "search_command", "Search an index without asking a question.", START),
-    "check": Command(
-        "runtime.commands.check", "check_command", "Check a text by anyone against your documents.", START
-    ),
-    "profiles": Command("runtime.commands.profiles", "profiles_group", "List, show and check profiles.", INTEGRATIONS),
-    "prompts": Command(
-        "runtime.commands.prompts", "prompts_group", "List, show and check prompts, also your own.", INTEGRATIONS
-    ),
-    "trace": Command("runtime.commands.trace", "trace_group", "List, show and export recorded runs.", DEBUGGING),
-    "replay": Command(
-        "runtime.commands.replay",
-        "replay_command",
-        "Replay a recorded run through today's code, or fork it at a stage.",
-        DEBUGGING,
-    ),
-    "diff": Command("runtime.commands.diff", "diff_command", "Show where two runs differ.", DEBUGGING),
-    "graph": Command(
-        "runtime.commands.graph", "graph_command", "Print the pipeline as a Mermaid flowchart.", DEBUGGING
-    ),
-    "keys": Command(
-        "runtime.commands.keys", "keys_group", "Make, list and revoke the keys of the HTTP side.", OPERATIONS
-    ),
-    "nats": Command(
-        "runtime.commands.nats",
-        "nats_group",
-        "Print how to connect to NATS, and the users of a server of your own.",
-        OPERATIONS,
-    ),
-    "serve": Command(
-        "runtime.commands.serve",
-        "serve_command",
-        "Run one process of the stack (used by Procfile and `up`).",
-        OPERATIONS,
-    ),
+    name: Command(f"runtime.commands.{name}", attribute, line, heading)
+    for heading, lines in _LINES.items()
+    for attribute, line in lines.items()
+    if (name := attribute.partition("_")[0])
 }
 
 #: Collect garbage rarely: messages and modules hold few cycles, and a look for them every 700 allocations costs a tenth of the

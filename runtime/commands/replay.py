@@ -10,7 +10,7 @@ from actors.pipeline import STAGES, pipeline
 from index.languages.toml_check import nearest
 from index.plugins import installed
 from runtime.commands.options import ASKED_OVER, check_profile
-from runtime.commands.run_sources import refuse, trace_of, with_settings
+from runtime.commands.run_sources import FILL, refuse, trace_of, with_settings
 from runtime.commands.what_if import WhatIf, what_if
 from runtime.forking.live_powers import RECORDED
 from runtime.forking.since import PROMPT, changed_since
@@ -46,11 +46,7 @@ from runtime.terminal import say, say_json
     type=click.Choice([RECORDED, *installed("engines")]),
     help="What answers; `recorded` are the trace's own replies.  [default: recorded]",
 )
-@click.option(
-    "--fill",
-    type=click.Choice(installed("engines")),
-    help="The engine for what the record has no reply to, or whose prompt has changed.",
-)
+@FILL
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Trace file of the new run.  [default with --from: NEW-RUN.jsonl]"
 )

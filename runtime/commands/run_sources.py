@@ -17,6 +17,7 @@ from bus.transport.security import without_user
 from bus.transport.users import OPERATOR
 from bus.wire.errors import Failure, Poison
 from bus.wire.subjects import BadId
+from index.plugins import installed
 from runtime.commands.consoles import plain_console
 from runtime.commands.options import CONFIG, check_index, read_settings
 from runtime.processes.nats_server import NoServer
@@ -24,10 +25,17 @@ from runtime.processes.nats_users import bus_as, bus_at
 from runtime.processes.state_folder import running, state_folder
 from runtime.processes.supervisor import Stack, StackRunning
 from runtime.replay.journal_traces import all_runs, full_id, read_run
-from runtime.replay.trace import BrokenTrace, Trace, read
+from runtime.replay.trace import BrokenTrace, Trace, masked_trace, read
 from runtime.settings import Settings
 from runtime.suite.cases import BrokenSuite
 
+RUN = click.argument("run_id", metavar="RUN")
+RAW = click.option("--raw", is_flag=True, help="Show personal data as it is in the journal.")
+FILL = click.option(
+    "--fill",
+    type=click.Choice(installed("engines")),
+    help="The engine for what the record has no reply to, or whose prompt has changed.",
+)
 #: Errors of the request, the file or the journal: one line and exit code 2, since 1 means that runs differ.
 PROBLEMS = (BrokenTrace, BrokenSuite, NoSuchRun, BadId, Poison, Failure, NoServer, StackRunning)
 
@@ -83,18 +91,20 @@ def refuse(problem: str) -> NoReturn:
     raise click.UsageError(problem.replace("\n", " "))
 
 
-async def trace_of(source: str, settings: Settings) -> Trace:
+async def trace_of(source: str, settings: Settings, *, masked: bool = False) -> Trace:
     """A run's trace, from its file or from the settings' journal. Raises the errors in PROBLEMS."""
     if is_file(source):
-        return await asyncio.to_thread(read, Path(source))
-    async with journal_of(settings) as journal:
-        return await read_run(journal, await full_id(journal, source))
+        trace = read(Path(source))
+    else:
+        async with journal_of(settings) as journal:
+            trace = await read_run(journal, await full_id(journal, source))
+    return masked_trace(trace) if masked else trace
 
 
 async def traces_of(files: Sequence[Path], settings: Settings) -> list[Trace]:
     """The traces in the files; without one, every run of the settings' journal. Raises the errors in PROBLEMS."""
     if files:
-        return [await asyncio.to_thread(read, file) for file in files]
+        return [read(file) for file in files]
     async with journal_of(settings) as journal:
         return await all_runs(journal)
 

@@ -11,9 +11,8 @@ import msgspec
 from actors.pipeline import pipeline
 from bus.journal.verdicts import JUDGEMENTS, verdict_in
 from bus.runs.run_record import RunRecord
-from index.plugins import installed
 from runtime.commands.options import ASKED_OVER
-from runtime.commands.run_sources import journal_of, refuse, refusing, trace_of, with_settings, writing
+from runtime.commands.run_sources import FILL, journal_of, refuse, refusing, trace_of, with_settings, writing
 from runtime.commands.trace_many import ALL
 from runtime.forking.live_powers import RECORDED
 from runtime.forking.powers import live_for_runs
@@ -129,11 +128,7 @@ def _case(trace: Trace, name: str, given: Mapping[str, Any]) -> Case:
 @suite_group.command("run")
 @click.argument("files", metavar="FILE…", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--index", type=click.Path(path_type=Path), help="Search this index, in place of the recorded evidence.")
-@click.option(
-    "--fill",
-    type=click.Choice(installed("engines")),
-    help="The engine for what the record has no reply to, or whose prompt has changed.",
-)
+@FILL
 @click.option("--junit", type=_FILE, help="Write the results to this file as JUnit.")
 @click.option("--accept", is_flag=True, help="Rewrite the expectations that do not hold to what came.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per case.")

@@ -8,7 +8,7 @@ import click
 
 from actors.pipeline import pipeline
 from runtime.commands.options import ASKED_OVER
-from runtime.commands.run_sources import refuse, trace_of, with_settings, writing
+from runtime.commands.run_sources import RUN, refuse, trace_of, with_settings, writing
 from runtime.forking.cited_only import cited_only
 from runtime.forking.fork import NothingToFork
 from runtime.replay.sharing import Shared, shared
@@ -18,7 +18,7 @@ from runtime.terminal import json_line, one_line, say
 
 
 @click.command("export")
-@click.argument("run_id", metavar="RUN")
+@RUN
 @ASKED_OVER
 @click.option(
     "--out", type=click.Path(path_type=Path), help="File to write, or - for standard output.  [default: RUN.jsonl]"

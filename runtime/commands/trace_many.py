@@ -13,9 +13,9 @@ from bus.runs.run_record import ending
 from index.masking import masked
 from runtime.commands.consoles import plain_console
 from runtime.commands.options import ASKED_OVER
-from runtime.commands.run_sources import journal_of, refuse, traces_of, with_settings, writing
+from runtime.commands.run_sources import RAW, journal_of, refuse, traces_of, with_settings, writing
 from runtime.commands.run_text import put
-from runtime.commands.trace_keep import Age
+from runtime.commands.trace_keep import AGE
 from runtime.replay.journal_traces import latest_runs
 from runtime.replay.run_frame import write_frame
 from runtime.replay.run_rows import SORTS, WORDS, RunRow, Wanted, ranked, wanted_row
@@ -24,7 +24,6 @@ from runtime.replay.trace import masked_trace
 from runtime.settings import Settings
 from runtime.terminal import one_line, say, say_json
 
-RAW = click.option("--raw", is_flag=True, help="Show personal data as it is in the journal.")
 FILES = click.argument("files", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE]...")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 #: As many runs as a journal can have.
@@ -41,8 +40,8 @@ _FILTERS = (
     click.option("--profile", default=""),
     click.option("--key", default="", help="Name of the key that asked."),
     click.option("--text", default="", help="In the question or the answer."),
-    click.option("--since", type=Age(), help="Asked at most so long ago: 90m, 12h, 2d, 1w."),
-    click.option("--until", type=Age(), help="Asked at least so long ago."),
+    click.option("--since", type=AGE, help="Asked at most so long ago: 90m, 12h, 2d, 1w."),
+    click.option("--until", type=AGE, help="Asked at least so long ago."),
     click.option("--slower", type=float, default=0.0, help="Took at least so many seconds."),
     click.option("--faster", type=float, default=0.0, help="Took at most so many seconds."),
 )

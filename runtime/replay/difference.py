@@ -90,19 +90,19 @@ class Parting:
 
 def parting(first: Trace, second: Trace, graph: Graph) -> Parting | None:
     """The first difference, in the order of the first run's steps; None if both runs have the same messages."""
-    asked = (msgspec.json.encode(trace.story.question) for trace in (first, second))
-    if second.parent != first.run_id and (difference := first_difference(*asked)) is not None:
+    one, other = (msgspec.json.encode(trace.story.question) for trace in (first, second))
+    if second.parent != first.run_id and (difference := first_difference(one, other)) is not None:
         return Parting("", "", difference)
     others = {_place(step): step for step in steps_of(second, graph).taken}
     for step in steps_of(first, graph).taken:
-        other = others.pop(_place(step), None)
-        if other is None:
+        same = others.pop(_place(step), None)
+        if same is None:
             return Parting(step.name, step.lane, Difference("", _outputs(step), "did not come to it"))
-        if (difference := _between(step, other)) is not None:
-            if other.outputs and all(PARENT in record.headers for record in other.outputs):
+        if (difference := _between(step, same)) is not None:
+            if same.outputs and all(PARENT in record.headers for record in same.outputs):
                 # The fork put what it took over under another profile: it begins there.
                 place = f"its input's {difference.path}"
-                return Parting(second.forked_at, other.outputs[0].key.lane, dataclasses.replace(difference, path=place))
+                return Parting(second.forked_at, same.outputs[0].key.lane, dataclasses.replace(difference, path=place))
             return Parting(step.name, step.lane, difference)
     for step in others.values():
         return Parting(step.name, step.lane, Difference("", "did not come to it", _outputs(step)))
