@@ -22,7 +22,7 @@ from runtime.commands.eval import save
 from runtime.commands.options import CONFIG, check_profile, one_line_errors, over_index, read_settings
 from runtime.commands.progress import bars
 from runtime.measure.lines import BadLine, read
-from runtime.measure.question_figures import Counts, Figures, Share, counts, figures
+from runtime.measure.question_figures import SHARES, Counts, Figures, counts, figures
 from runtime.measure.questions import GoldQuestion, Item, Seen, graded
 from runtime.processes.nats_server import NoServer
 from runtime.processes.stack import stack_for
@@ -100,7 +100,9 @@ def eval_questions_command(
         "collection": counts(items, lambda asked: asked.collection),
     }
     if out is not None:
-        save(out, {"figures": measured, **groups, "left_out": [asked.id for asked in left_out], "items": items})
+        flat: dict[str, object] = {"questions": measured.questions, "answerable": measured.answerable}
+        flat |= measured.shares | measured.lengths
+        save(out, {"figures": flat, **groups, "left_out": [asked.id for asked in left_out], "items": items})
     console = plain_console(width=100)
     console.print(table(measured, source.name))
     for group, of in groups.items():
@@ -221,37 +223,24 @@ def table(measured: Figures, title: str) -> Table:
     for heading in ("", "share", "95 %", "count"):
         found.add_column(heading, justify="right" if heading else "left", no_wrap=True)
 
-    def row(name: str, one: Share) -> None:
+    for key, one in measured.shares.items():
+        if key == "high_right":
+            found.add_section()
+        name = SHARES[key][0]
         if one.share is None or one.low is None or one.high is None:
             found.add_row(name, "-", "", "0 of 0")
         else:
             found.add_row(name, f"{one.share:.3f}", f"{one.low:.3f} to {one.high:.3f}", f"{one.found} of {one.of}")
-
-    row("right of what is shown as an answer", measured.right_of_shown)
-    row("right of the answerable", measured.right)
-    row("beside the point", measured.beside)
-    row("closest passages only", measured.closest)
-    row("refused", measured.refused)
-    row("failed, of all", measured.failed)
-    row("helped: right, or gold among the closest", measured.helped)
-    row("near misses shown an answer", measured.near_misses_shown)
     found.add_section()
-    row("confidence high: right", measured.high_right)
-    row("confidence high, of the answerable", measured.high_of_answerable)
-    row("confidence medium: right", measured.medium_right)
-    row("confidence low: right", measured.low_right)
-    row("too long", measured.too_long)
-    found.add_section()
-    found.add_row("answer, weights: median, longest", *_pair(measured.weight_median, measured.weight_longest, 1))
-    found.add_row(
-        "closest, weights: median, longest", *_pair(measured.closest_weight_median, measured.closest_weight_longest, 1)
-    )
-    found.add_row("first word, ms: p50, p95", *_pair(measured.first_word_p50_s, measured.first_word_p95_s, 1000))
+    lengths = iter(measured.lengths.values())
+    for name, times in (
+        ("answer, weights: median, longest", 1),
+        ("closest, weights: median, longest", 1),
+        ("first word, ms: p50, p95", 1000),
+    ):
+        two = (next(lengths), next(lengths))
+        found.add_row(name, *("-" if value is None else f"{value * times:,.0f}" for value in two))
     return found
-
-
-def _pair(first: float | None, second: float | None, times: int) -> list[str]:
-    return ["-" if value is None else f"{value * times:,.0f}" for value in (first, second)]
 
 
 def counted(group: str, of: dict[str, Counts]) -> Table:

@@ -2,13 +2,15 @@
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
+from typing import Final
 
 import msgspec
 import numpy as np
 
 from index.text.passages import weigh
-from runtime.measure.questions import GoldQuestion, Item, unmarked
+from runtime.measure.questions import GoldQuestion, Grade, Item, unmarked
 
 _Z = statistics.NormalDist().inv_cdf(0.975)
 _RESAMPLES = 1000
@@ -32,30 +34,47 @@ class Interval(msgspec.Struct, frozen=True):
     high: float
 
 
+type Where = Callable[[Item], bool]
+
+
+def _grade(name: Grade) -> Where:
+    return lambda item: item.grade == name
+
+
+def _band(name: str) -> Where:
+    return lambda item: item.shown and item.seen.confidence == name
+
+
+def _answerable(item: Item) -> bool:
+    return item.asked.answerable
+
+
+_SHOWN, _RIGHT = attrgetter("shown"), _grade("right")
+#: Each share: what a person calls it, the items that it is of, and those of them that count.
+SHARES: Final[Mapping[str, tuple[str, Where, Where]]] = {
+    "right_of_shown": ("right of what is shown as an answer", _SHOWN, _RIGHT),
+    "right": ("right of the answerable", _answerable, _RIGHT),
+    "beside": ("beside the point", _answerable, _grade("beside")),
+    "closest": ("closest passages only", _answerable, _grade("closest")),
+    "refused": ("refused", _answerable, _grade("refused")),
+    "failed": ("failed, of all", lambda item: True, _grade("failed")),
+    "helped": ("helped: right, or gold among the closest", _answerable, attrgetter("helped")),
+    "near_misses_shown": ("near misses shown an answer", lambda item: not _answerable(item), _SHOWN),
+    "high_right": ("confidence high: right", _band("high"), _RIGHT),
+    "high_of_answerable": ("confidence high, of the answerable", _answerable, _band("high")),
+    "medium_right": ("confidence medium: right", _band("medium"), _RIGHT),
+    "low_right": ("confidence low: right", _band("low"), _RIGHT),
+    "too_long": ("too long", _SHOWN, attrgetter("too_long")),
+}
+
+
 class Figures(msgspec.Struct, frozen=True, kw_only=True):
-    """Shares of a set; lengths in weights, times in seconds."""
+    """Shares of a set by the names of SHARES; lengths in weights, times in seconds, None where nothing has one."""
 
     questions: int
     answerable: int
-    right_of_shown: Share
-    right: Share
-    beside: Share
-    closest: Share
-    refused: Share
-    failed: Share
-    helped: Share
-    near_misses_shown: Share
-    high_right: Share
-    high_of_answerable: Share
-    medium_right: Share
-    low_right: Share
-    too_long: Share
-    weight_median: float | None
-    weight_longest: float | None
-    closest_weight_median: float | None
-    closest_weight_longest: float | None
-    first_word_p50_s: float | None
-    first_word_p95_s: float | None
+    shares: dict[str, Share]
+    lengths: dict[str, float | None]
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,42 +92,23 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def figures(items: Sequence[Item]) -> Figures:
-    answerable = [item for item in items if item.asked.answerable]
     shown = [item for item in items if item.shown]
     weights = [item.weight for item in shown]
     close = [sum(weigh(unmarked(near.text)) for near in i.seen.passages) for i in items if i.grade == "closest"]
     first = sorted(item.seen.first_shown_s for item in shown if item.seen.first_shown_s is not None)
-
-    def banded(band: str) -> list[Item]:
-        return [item for item in shown if item.seen.confidence == band]
-
     return Figures(
         questions=len(items),
-        answerable=len(answerable),
-        right_of_shown=share(shown, is_right),
-        right=share(answerable, is_right),
-        beside=share(answerable, lambda item: item.grade == "beside"),
-        closest=share(answerable, lambda item: item.grade == "closest"),
-        refused=share(answerable, lambda item: item.grade == "refused"),
-        failed=share(items, lambda item: item.grade == "failed"),
-        helped=share(answerable, lambda item: item.helped),
-        near_misses_shown=share([item for item in items if not item.asked.answerable], lambda item: item.shown),
-        high_right=share(banded("high"), is_right),
-        high_of_answerable=share(answerable, lambda item: item.shown and item.seen.confidence == "high"),
-        medium_right=share(banded("medium"), is_right),
-        low_right=share(banded("low"), is_right),
-        too_long=share(shown, lambda item: item.too_long),
-        weight_median=statistics.median(weights) if weights else None,
-        weight_longest=max(weights, default=None),
-        closest_weight_median=statistics.median(close) if close else None,
-        closest_weight_longest=max(close, default=None),
-        first_word_p50_s=_percentile(first, 0.5),
-        first_word_p95_s=_percentile(first, 0.95),
+        answerable=sum(map(_answerable, items)),
+        shares={name: share([i for i in items if of(i)], counts) for name, (_, of, counts) in SHARES.items()},
+        lengths={
+            "weight_median": statistics.median(weights) if weights else None,
+            "weight_longest": max(weights, default=None),
+            "closest_weight_median": statistics.median(close) if close else None,
+            "closest_weight_longest": max(close, default=None),
+            "first_word_p50_s": _percentile(first, 0.5),
+            "first_word_p95_s": _percentile(first, 0.95),
+        },
     )
-
-
-def is_right(item: Item) -> bool:
-    return item.grade == "right"
 
 
 def counts(items: Sequence[Item], group: Callable[[GoldQuestion], str]) -> dict[str, Counts]:

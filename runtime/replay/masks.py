@@ -8,23 +8,23 @@ import hmac
 import random
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from string import ascii_lowercase
 from typing import Final
 
 from index.languages.words import written_terms
 from index.masking import Value, mask, personal_in, secret_in
 
-#: How often another stand-in is tried until it is data of the same form; in the second half the first third of a value stays.
+#: How often another stand-in is tried until it is data of the same form.
 _TRIES: Final = 600
 _SHORTEST_CUT: Final = 4
 #: From which length a word is compared with the values, and the ratio of `difflib` from which it nearly is one.
 _NEAR_FROM, _NEAR = 8, 0.8
 _HAS_DIGIT = re.compile(r"\d").search
-#: Letters that stand in for one another: those of numbers of base sixteen, vowels and consonants, so that a text sounds as it did.
-_HEX: Final = ("abcdef",)
-_SOUNDS: Final = ("aeiouy", "bcdfghjklmnpqrstvwxz")
+#: The letters of numbers of base sixteen stand in for one another.
+_HEX: Final = "abcdef"
 _SEPARATED = re.compile(r"(?:\w|[ ()./·_~*-])*")
 
 
@@ -79,9 +79,8 @@ class Masks:
             value = self.values[bare]
             whole = next((v for b, v in self.values.items() if b != bare and b.startswith(bare)), None)
             # The beginning of another value is that value, cut off.
-            self._instead[bare] = (
-                self._chosen(value) if whole is None else self._instead[_bare(whole.text)][: len(bare)]
-            )
+            cut = self._instead[_bare(whole.text)][: len(bare)] if whole else ""
+            self._instead[bare] = cut or self._chosen(value)
         ordered = sorted(self.values.values(), key=lambda value: -len(value.text))
         self._cut = {v.text[:n]: v.text for v in ordered for n in range(_SHORTEST_CUT, len(v.text))}
         parts = dict.fromkeys(match for v in ordered for match in self._parts(v) if match[0] not in ordinary)
@@ -115,15 +114,12 @@ class Masks:
         together = {run: self._together.get(run[0], run[1]) for _, run in _runs_of(value)}
         if not any(together.values()):
             together = {run: run[1] for run in together}
-        letters = _HEX if {*filter(str.isalpha, bare)} <= {*_HEX[0]} else _SOUNDS
+        letters = _HEX if {*filter(str.isalpha, bare)} <= {*_HEX} else ascii_lowercase
         runs = [(start, (run[0], together[run])) for start, run in _runs_of(value)]
         new: dict[Run, str] = {}
         for n in range(_TRIES):
             chance = random.Random(hmac.digest(self.key, f"{n}.{bare}".encode(), "sha256"))
-            stays = len(value.text) // 3 if n > _TRIES // 2 else 0
-            new = {
-                run: self._runs.get(run) or self._swapped(run, chance, stays - start, letters) for start, run in runs
-            }
+            new = {run: self._runs.get(run) or self._swapped(run, chance, letters) for _, run in runs}
             written = self._put_together(value.text, runs, new)
             if not formed or mask(value.before + written + value.after) == seen:
                 break
@@ -135,15 +131,14 @@ class Masks:
             text = text[:start] + "".join(map(_as, text[start:], new[run])) + text[start + len(run[0]) :]
         return text
 
-    def _swapped(self, run: Run, chance: random.Random, stays: int, letters: Sequence[str]) -> str:
+    def _swapped(self, run: Run, chance: random.Random, letters: str) -> str:
         """A stand-in of a run that no other run of this length has."""
         text, hidden = run
         taken = {other for (_, at), other in self._runs.items() if len(at) == len(hidden)} | {text}
         for _ in range(40):
             chars = list(text)
             for n in hidden:
-                if n >= stays:
-                    chars[n] = _other(text[n], chance, letters, first=n == 0)
+                chars[n] = _other(text[n], chance, letters, first=n == 0)
             if (new := "".join(chars)) not in taken:
                 break
         return new
@@ -173,10 +168,8 @@ class Masks:
 def _runs_of(value: Value) -> Iterator[tuple[int, Run]]:
     """The runs of a value with their places in it."""
     for match in _RUN.finditer(value.text):
-        yield (
-            match.start(),
-            (match[0].casefold(), tuple(n for n in range(len(match[0])) if match.start() + n in value.hidden)),
-        )
+        start = match.start()
+        yield start, (match[0].casefold(), tuple(n - start for n in range(*match.span()) if n in value.hidden))
 
 
 def _pattern_of(value: Value) -> str:
@@ -192,14 +185,14 @@ def _pattern_of(value: Value) -> str:
     return f"{begins}{inner}{ends}"
 
 
-def _other(char: str, chance: random.Random, letters: Sequence[str], *, first: bool) -> str:
+def _other(char: str, chance: random.Random, letters: str, *, first: bool) -> str:
     """Another character of the same kind."""
     if char.isdecimal():
         worth = unicodedata.decimal(char)
         new = chance.randrange(1 if first else 0, 10) if worth or not first else 0
         return chr(ord(char) - worth + new)
     if "A" <= char.upper() <= "Z":
-        return _as(char, chance.choice(next(alike for alike in letters if char.casefold() in alike)))
+        return _as(char, chance.choice(letters))
     block = ord(char) & ~31
     alike = [c for c in map(chr, range(block, block + 32)) if unicodedata.category(c) == unicodedata.category(char)]
     return chance.choice(alike) if char.isalpha() and alike else char

@@ -136,10 +136,7 @@ def test_figures() -> None:
         graded(asked(8, answerable=False, gold=()), Seen(outcome="refused")),
     ]
     found = figures(items)
-    shares = {
-        name: (one.found, one.of) for name in found.__struct_fields__ if hasattr(one := getattr(found, name), "of")
-    }
-    assert shares == {
+    assert {name: (one.found, one.of) for name, one in found.shares.items()} == {
         "right_of_shown": (2, 4),
         "right": (2, 6),
         "beside": (1, 6),
@@ -154,8 +151,8 @@ def test_figures() -> None:
         "low_right": (0, 0),
         "too_long": (0, 4),
     }
-    assert (found.weight_median, found.weight_longest) == (7.0, 7.0)
-    assert (found.first_word_p50_s, found.first_word_p95_s) == (0.1, 0.3)
+    assert (found.lengths["weight_median"], found.lengths["weight_longest"]) == (7.0, 7.0)
+    assert (found.lengths["first_word_p50_s"], found.lengths["first_word_p95_s"]) == (0.1, 0.3)
     kinds = counts(items, lambda one: one.kind)
     assert list(kinds) == ["fact", "table", "-"]
     assert (kinds["fact"].right, kinds["fact"].beside, kinds["table"].failed, kinds["-"].near_misses_shown) == (
@@ -168,9 +165,8 @@ def test_figures() -> None:
 
 def test_figures_of_nothing_shown() -> None:
     found = figures([graded(asked(), Seen(outcome="refused"))])
-    assert found.right_of_shown.share is None
-    assert found.weight_longest is None
-    assert found.first_word_p95_s is None
+    assert found.shares["right_of_shown"].share is None
+    assert {*found.lengths.values()} == {None}
 
 
 @pytest.mark.parametrize(
