@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
 from pathlib import Path
 
 import anyio
@@ -94,14 +95,10 @@ def eval_questions_command(
     except (Failure, NoServer) as error:
         raise click.ClickException(str(error)) from None
     measured = figures(items)
-    groups = {
-        "kind": counts(items, lambda asked: asked.kind),
-        "language": counts(items, lambda asked: asked.language),
-        "collection": counts(items, lambda asked: asked.collection),
-    }
+    groups = {name: counts(items, attrgetter(name)) for name in ("kind", "language", "collection")}
     if out is not None:
-        flat: dict[str, object] = {"questions": measured.questions, "answerable": measured.answerable}
-        flat |= measured.shares | measured.lengths
+        many = {"questions": measured.questions, "answerable": measured.answerable}
+        flat = {**many, **measured.shares, **measured.lengths}
         save(out, {"figures": flat, **groups, "left_out": [asked.id for asked in left_out], "items": items})
     console = plain_console(width=100)
     console.print(table(measured, source.name))
