@@ -197,15 +197,9 @@ def _trail(headings: Sequence[str], title: str) -> str:
 
 def timing_table(record: RunRecord) -> Table:
     """A table of each stage's time and budget."""
-    table = Table(title=f"run {record.run_id}", title_justify="left")
-    for column, justify in (
-        ("stage", "left"),
-        ("lane", "left"),
-        ("began", "right"),
-        ("took", "right"),
-        ("budget", "right"),
-    ):
-        table.add_column(column, justify="right" if justify == "right" else "left")
+    table = Table("stage", "lane", title=f"run {record.run_id}", title_justify="left")
+    for column in ("began", "took", "budget"):
+        table.add_column(column, justify="right")
     for stage in record.stages:
         budget = BUDGETS.get(stage.stage)
         late = budget is not None and stage.took_s > budget
@@ -216,8 +210,7 @@ def timing_table(record: RunRecord) -> Table:
             Text(f"{stage.took_s * 1000:.1f} ms", style="red" if late else ""),
             f"{budget * 1000:.0f} ms" if budget else "",
         )
-    first = "" if record.first_shown_s is None else f"{record.first_shown_s * 1000:.1f} ms"
-    took = "" if record.took_s is None else f"{record.took_s * 1000:.1f} ms"
+    first, took = ("" if s is None else f"{s * 1000:.1f} ms" for s in (record.first_shown_s, record.took_s))
     table.caption = (
         f"first sentence after {first}, whole run {took}, withheld {record.withheld_share:.0%}, "
         f"tokens in {record.tokens_in}, out {record.tokens_out}"

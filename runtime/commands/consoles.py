@@ -1,18 +1,12 @@
 """Tables, progress bars and status lines on a terminal, by rich, which reads no markup here and fits each text."""
 
 from collections.abc import Iterable
+from typing import Any
 
-from rich.console import (
-    Console,
-    ConsoleOptions,
-    HighlighterType,
-    JustifyMethod,
-    OverflowMethod,
-    RenderableType,
-)
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.status import Status
-from rich.style import Style, StyleType
+from rich.style import Style
 from rich.text import Text
 
 from runtime.terminal import fit, one_line
@@ -26,55 +20,22 @@ def plain_console(*, stderr: bool = False, width: int | None = None) -> Console:
 class _Fitted(Console):
     """Fits a str before it is measured, so that columns stay straight, and all that is printed, however it came."""
 
-    def render_str(
-        self,
-        text: str,
-        *,
-        style: str | Style = "",
-        justify: JustifyMethod | None = None,
-        overflow: OverflowMethod | None = None,
-        emoji: bool | None = None,
-        markup: bool | None = None,
-        highlight: bool | None = None,
-        highlighter: HighlighterType | None = None,
-    ) -> Text:
-        return Text(fit(text), style=style, justify=justify, overflow=overflow)
+    def render_str(self, text: str, *, style: str | Style = "", **form: Any) -> Text:
+        return Text(fit(text), style=style, justify=form.get("justify"), overflow=form.get("overflow"))
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=fit(segment.text))
 
-    def status(
-        self,
-        status: RenderableType,
-        *,
-        spinner: str = "dots",
-        spinner_style: StyleType = "status.spinner",
-        speed: float = 1.0,
-        refresh_per_second: float = 12.5,
-    ) -> Status:
-        return _Plain(
-            _line(status),
-            console=self,
-            spinner=spinner,
-            spinner_style=spinner_style,
-            speed=speed,
-            refresh_per_second=refresh_per_second,
-        )
+    def status(self, status: RenderableType, **form: Any) -> Status:
+        return _Plain(_line(status), console=self, **form)
 
 
 class _Plain(Status):
     """A status with plain text; rich's own reads it as markup."""
 
-    def update(
-        self,
-        status: RenderableType | None = None,
-        *,
-        spinner: str | None = None,
-        spinner_style: StyleType | None = None,
-        speed: float | None = None,
-    ) -> None:
-        super().update(_line(status), spinner=spinner, spinner_style=spinner_style, speed=speed)
+    def update(self, status: RenderableType | None = None, **form: Any) -> None:
+        super().update(_line(status), **form)
 
 
 def _line[R](status: R) -> R | Text:

@@ -20,18 +20,21 @@ if TYPE_CHECKING:
 _OPTIONS = {"path": "--in-path", "tag": "--tag", "language": "--in-language", "after": "--after"}
 
 
+GROUP = click.option(
+    "--group",
+    multiple=True,
+    metavar="NAME",
+    help="Only documents that a key of this group sees; several: of any of them; '': of none.",
+)
+
+
 def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options; the command takes their values as `in_path`, `tag`, `in_language`, `after` and `group`."""
     for option in (
         click.option("--after", metavar="DATE", help="Only documents dated on this day or later, as 2026-01-31."),
         click.option("--in-language", type=click.Choice(LANGUAGES), help="Only documents in this language."),
         click.option("--tag", multiple=True, help="Only documents with this tag; several: with any of them."),
-        click.option(
-            "--group",
-            multiple=True,
-            metavar="NAME",
-            help="Only documents that a key of this group sees; several: of any of them; '': of none.",
-        ),
+        GROUP,
         click.option(
             "--in-path", metavar="PATTERN", help="Only documents under this name: a folder, a file, `guide/**`."
         ),

@@ -96,13 +96,10 @@ def _blocks(document: Document) -> Iterator[str]:
     for block in document.blocks:
         if block.kind == "heading":
             path = [above for above in path if above[0] < block.level]
-        told = [f"{block.start}-{block.end}", block.kind]
-        told += [str(block.level)] if block.level else []
-        told += [block.syntax] if block.syntax else []
-        told += [f"page {page}"] if (page := _page(document, block)) else []
-        told += [f"#{block.anchor}"] if block.anchor else []
-        told += [" > ".join(title for _, title in path)] if path else []
-        yield one_line(" · ".join(told))
+        page = f"page {page}" if (page := _page(document, block)) else ""
+        place = (page, block.anchor and f"#{block.anchor}", " > ".join(title for _, title in path))
+        facts = (f"{block.start}-{block.end}", block.kind, str(block.level or ""), block.syntax, *place)
+        yield one_line(" · ".join(filter(None, facts)))
         if block.intro is not None:
             yield _fit(f"    after: {document.text[slice(*block.intro)]}")
         text = document.text[block.start : block.end]
@@ -113,11 +110,10 @@ def _blocks(document: Document) -> Iterator[str]:
 
 def _passages(document: Document) -> Iterator[str]:
     for passage in cut(document, 0):
-        told = [f"{passage.char_start}-{passage.char_end}", f"passage {passage.number + 1}", passage.language]
-        told += [f"page {passage.page}"] if passage.page else []
-        told += [f"#{passage.anchor}"] if passage.anchor else []
-        told += [" > ".join(passage.headings)] if passage.headings else []
-        yield one_line(" · ".join(told))
+        page = f"page {passage.page}" if passage.page else ""
+        place = (page, passage.anchor and f"#{passage.anchor}", " > ".join(passage.headings))
+        facts = (f"{passage.char_start}-{passage.char_end}", f"passage {passage.number + 1}", passage.language, *place)
+        yield one_line(" · ".join(filter(None, facts)))
         for intro in passage.intros:
             yield _fit(f"    after: {intro}")
         for block in passage.blocks:

@@ -1,6 +1,8 @@
 """`groundwire keys`: make, list and revoke the keys of the HTTP side."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
@@ -64,19 +66,18 @@ def add(
         found = _scopes(scopes)
         if rate:
             rate_of(rate)
-        token = _file(config).add(
-            name,
-            found,
-            now=now,
-            groups=_groups(groups, found),
-            expires_at=expiry(expires, now) if expires else None,
-            rate=rate.strip(),
-            concurrency=concurrency,
-        )
+        with _keys(config) as file:
+            token = file.add(
+                name,
+                found,
+                now=now,
+                groups=_groups(groups, found),
+                expires_at=expiry(expires, now) if expires else None,
+                rate=rate.strip(),
+                concurrency=concurrency,
+            )
     except (ValueError, BadId) as error:
         raise click.UsageError(str(error)) from None
-    except KeysProblem as problem:
-        raise click.ClickException(str(problem)) from None
     say(token)
     say("Keep it now: it is not shown again. Send it as `Authorization: Bearer …`.", err=True)
 
@@ -85,10 +86,8 @@ def add(
 @CONFIG
 def list_keys(config: Path | None) -> None:
     """List the keys, with what each may do; the keys themselves are not kept."""
-    try:
-        keys = _file(config).read().keys
-    except KeysProblem as problem:
-        raise click.ClickException(str(problem)) from None
+    with _keys(config) as file:
+        keys = file.read().keys
     if not keys:
         say("there are no keys; make one with `groundwire keys add NAME`", err=True)
         return
@@ -105,17 +104,17 @@ def list_keys(config: Path | None) -> None:
 @CONFIG
 def revoke(name: str, config: Path | None) -> None:
     """Revoke the key NAME; what it has open is cut within a second."""
-    try:
-        _file(config).revoke(name)
-    except KeysProblem as problem:
-        raise click.ClickException(str(problem)) from None
+    with _keys(config) as file:
+        file.revoke(name)
     say(f"revoked {name}", err=True)
 
 
-def _file(config: Path | None) -> KeyFile:
+@contextmanager
+def _keys(config: Path | None) -> Iterator[KeyFile]:
+    """The file of the keys. Raises click.ClickException."""
     try:
-        return key_file(read_settings(config))
-    except Unavailable as problem:
+        yield key_file(read_settings(config))
+    except (KeysProblem, Unavailable) as problem:
         raise click.ClickException(str(problem)) from None
 
 

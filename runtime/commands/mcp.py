@@ -11,7 +11,7 @@ from pathlib import Path
 import anyio
 import click
 
-from runtime.commands.filter_options import taken_groups
+from runtime.commands.filter_options import GROUP, taken_groups
 from runtime.commands.mcp_home import Home
 from runtime.commands.options import CONFIG, SERVED_INDEX, Place, check_index, read_settings
 from runtime.mcp.stdio import LONGEST_LINE, serve
@@ -22,12 +22,7 @@ _CHUNK = 64 * 1024
 
 @click.command("mcp")
 @SERVED_INDEX
-@click.option(
-    "--group",
-    multiple=True,
-    metavar="NAME",
-    help="Only documents that a key of this group sees; several: of any of them; '': of none.",
-)
+@GROUP
 @CONFIG
 @click.pass_context
 def mcp_command(ctx: click.Context, /, index: Place, config: Path | None, **options: tuple[str, ...]) -> None:

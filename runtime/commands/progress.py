@@ -21,26 +21,18 @@ from index.reading.pool import READING
 from runtime.commands.consoles import plain_console
 from runtime.terminal import one_line, say
 
-_LABELS = {
-    "read": "Reading files",
-    "records": "Reading bytes of records",
-    "bm25": "BM25",
-    "fit": "Fitting vectors",
-    "vectors": "Vectors",
-    "graph": "Linking vectors",
-    "embed": "Embedding",
-    "push": "Sending MB",
-    "pull": "Fetching MB",
-    "check": "Checking sentences",
-}
-_LINES = {
-    "read": "read {} of {} documents",
-    "records": "read {} of {} bytes of records",
-    "bm25": "indexed {} of {} passages for BM25",
-    "fit": "fitted vectors on {} of {} passages",
-    "vectors": "made vectors of {} of {} passages",
-    "embed": "embedded {} of {} passages",
-    "check": "checked {} of {} sentences",
+#: Of a task: what its bar is called, and its line where there is no terminal.
+_TASKS = {
+    "read": ("Reading files", "read {} of {} documents"),
+    "records": ("Reading bytes of records", "read {} of {} bytes of records"),
+    "bm25": ("BM25", "indexed {} of {} passages for BM25"),
+    "fit": ("Fitting vectors", "fitted vectors on {} of {} passages"),
+    "vectors": ("Vectors", "made vectors of {} of {} passages"),
+    "graph": ("Linking vectors", "graph {} of {}"),
+    "embed": ("Embedding", "embedded {} of {} passages"),
+    "push": ("Sending MB", "push {} of {}"),
+    "pull": ("Fetching MB", "pull {} of {}"),
+    "check": ("Checking sentences", "checked {} of {} sentences"),
 }
 #: Without a terminal: no line before this, nor sooner than this after another.
 _QUIET_S = 10.0
@@ -67,7 +59,8 @@ def bars() -> Iterator[Tell]:
 
         def tell(task: str, done: int, total: int) -> None:
             if task not in tasks:
-                label = f"Seconds of {one_line(task)[-60:]}" if task.startswith(READING) else _LABELS.get(task, task)
+                label = _TASKS.get(task, (task,))[0]
+                label = f"Seconds of {one_line(task)[-60:]}" if task.startswith(READING) else label
                 tasks[task] = progress.add_task(label, total=total)
             progress.update(tasks[task], completed=done, total=total)
             for other, number in tasks.items():
@@ -94,7 +87,7 @@ def lines(say: Callable[[str], None], clock: Callable[[], float] = time.monotoni
             last = now
             return
         left = f", {_rounded((now - then) / (done - done_then) * (total - done))} left" if done < total else ""
-        say(_LINES.get(task, f"{task} {{}} of {{}}").format(f"{done:,}", f"{total:,}") + left)
+        say(_TASKS.get(task, ("", f"{task} {{}} of {{}}"))[1].format(f"{done:,}", f"{total:,}") + left)
         earlier.append((now, done))
         last = now
 

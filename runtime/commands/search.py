@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from groundwire import client
 
     from index.filters import Filter
-    from index.groups import Groups
     from index.model import Hit
 
 _MAX_QUERY = 4000
@@ -69,25 +68,7 @@ def search_command(
     assert index is not None, "either an index or a server is asked"
     if isinstance(index, Path):
         warm_up.begin(index, brief=True)
-    _print_local(
-        index, name, (embed_url, embed_model), query, k, language=language, only=only, groups=groups, as_json=as_json
-    )
-
-
-def _print_local(
-    index: Place,
-    snapshot: str | None,
-    embed: tuple[str | None, str],
-    query: str,
-    k: int,
-    *,
-    language: str | None,
-    only: "Filter | None",
-    groups: "Groups",
-    as_json: bool,
-) -> None:
-    """Search the index and print the hits."""
-    with one_line_errors(), opened(index, snapshot, embed) as searcher:
+    with one_line_errors(), opened(index, name, (embed_url, embed_model)) as searcher:
         from index.filters import words_of
         from runtime.processes.hits import about_of
 
