@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bus.journal.deadlines import LONGEST_S
-from bus.journal.records import RECEIVED, VIA, AskRecord, Record, Stage
+from bus.journal.records import RECEIVED, VIA, AskRecord, Record, SearchRecord, Stage
 from bus.transport.envelope import moment
 from bus.wire.errors import Poison
 from bus.wire.messages import (
@@ -85,6 +85,10 @@ class RunStory:
     @property
     def asks(self) -> list[AskRecord]:
         return [ask for each in self.stages for ask in each.stage.asks]
+
+    @property
+    def searches(self) -> list[SearchRecord]:
+        return [search for each in self.stages for search in each.stage.searches]
 
     @property
     def first_shown_at(self) -> float:

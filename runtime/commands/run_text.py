@@ -44,32 +44,23 @@ def lines_of(trace: Trace, run: Explained, *, wide: bool) -> Iterator[tuple[int,
     yield 0, f"run {record.run_id}" + (f", a fork of {trace.parent} at {trace.forked_at}" if trace.parent else "")
     yield 0, one_line(record.question)
     yield 0, ", ".join(_facts(run))
-    if record.answer:
-        yield from _titled("answer", [(2, line) for line in record.answer.splitlines()])
-    if record.withdrawn:
-        yield from _titled("withdrawn", [(2, line) for line in record.withdrawn.splitlines()])
+    yield from _titled("answer", [(2, line) for line in record.answer.splitlines()])
+    yield from _titled("withdrawn", [(2, line) for line in record.withdrawn.splitlines()])
     yield from _titled("sentences", [line for each in run.sentences for line in _sentence(each)])
-    numbered = [(s.n, f"[{s.n}] {s.source_id} {s.source_start}-{s.source_end}", s.text) for s in run.evidence]
-    yield from _titled("evidence", [line for _, head, text in numbered for line in _stretch(head, text, wide)])
-    near = [
-        f"{n}. {p.source_id} {p.source_start}-{p.source_end}: {_shortened(p.text, wide)}"
-        for n, p in enumerate(record.passages, 1)
-    ]
-    yield from _titled("closest passages", [(2, line) for line in near])
-    unused = [hit for hit in run.hits if not hit.used]
-    yield from _titled("hits that are no evidence", _unused(unused, wide))
+    numbered = ((f"[{s.n}] {s.source_id} {s.source_start}-{s.source_end}", _short(s.text, wide)) for s in run.evidence)
+    yield from _titled("evidence", [line for head, text in numbered for line in ((2, head), (6, text))])
+    near = enumerate(record.passages, 1)
+    lines = [f"{n}. {p.source_id} {p.source_start}-{p.source_end}: {_short(p.text, wide)}" for n, p in near]
+    yield from _titled("closest passages", [(2, line) for line in lines])
+    yield from _titled("hits that are no evidence", _unused([hit for hit in run.hits if not hit.used], wide))
     yield from _titled("the choice", _choice(run, wide))
     conflicts = [(2, f"[{c.first_n}] {c.first} / [{c.second_n}] {c.second} ({c.kind})") for c in record.conflicts]
     yield from _titled("conflicts", conflicts)
     failed = [(2, f"{each.stage}: {each.fallback}") for each in record.stages if each.fallback]
     yield from _titled("fallbacks", failed)
-    given = verdict_in(trace.records)
-    told = (
-        f"{given.verdict}{f', by {given.by}' if given.by else ''}{f': {given.note}' if given.note else ''}"
-        if given
-        else ""
-    )
-    yield from _titled("verdict", [(2, one_line(told))] if told else [])
+    if (given := verdict_in(trace.records)) is not None:
+        told = f"{given.verdict}{f', by {given.by}' if given.by else ''}{f': {given.note}' if given.note else ''}"
+        yield from _titled("verdict", [(2, one_line(told))])
     yield from _titled("stages", list(_stages(trace)))
 
 
@@ -107,11 +98,7 @@ def _sentence(told: Told) -> Iterator[tuple[int, str]]:
         yield 6, f"[{cited.n}] “{one_line(cited.text)}”"
 
 
-def _stretch(head: str, text: str, wide: bool) -> list[tuple[int, str]]:
-    return [(2, head), (6, _shortened(text, wide))]
-
-
-def _shortened(text: str, wide: bool) -> str:
+def _short(text: str, wide: bool) -> str:
     text = one_line(text)
     return text if wide or len(text) <= SHORT else f"{text[: SHORT - 1]}…"
 

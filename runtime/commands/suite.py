@@ -110,14 +110,12 @@ def _case(trace: Trace, name: str, given: Mapping[str, Any]) -> Case:
     record, verdict = trace.record, verdict_in(trace.records)
     if record.outcome is None:
         refuse(f"run {trace.run_id} has not ended, so nothing can be expected of it")
-    expected = expected_of if verdict is None or verdict.verdict == "right" else refuted_of
-    case = expected(record, name, f"{trace.run_id}.jsonl")
-    keys = {key: value for key, value in given.items() if value}
-    keys = (
-        {"note": verdict.note if verdict else ""} | ({"reason": None, "says": ()} if "outcome" in keys else {}) | keys
-    )
+    wrong = verdict is not None and verdict.verdict != "right"
+    case = (refuted_of if wrong else expected_of)(record, name, f"{trace.run_id}.jsonl")
     # Who says what is right of a wrong answer forbids its words no more than that.
-    own = () if expected is refuted_of and (given["says"] or given["never_says"]) else case.never_says
+    own = () if wrong and (given["says"] or given["never_says"]) else case.never_says
+    keys = {"note": verdict.note if verdict else ""} | {key: value for key, value in given.items() if value}
+    keys = {"reason": None, "says": ()} | keys if "outcome" in keys else keys
     keys["never_says"] = (*own, *given["never_says"])
     try:
         return msgspec.convert(msgspec.to_builtins(msgspec.structs.replace(case, **keys)), Case)
@@ -149,25 +147,21 @@ def run_command(
     """
     suites = {path: read_suite(path) for path in files}
     found = asyncio.run(_checked(suites, settings, fill or "", search=ctx.params["index"] is not None))
-    for path, results in found.items():
-        for result in results:
-            if as_json:
-                say_json(_as_json(path, result))
-            else:
-                _show(path, result, accept)
+    every = [(path, result) for path, results in found.items() for result in results]
+    for path, result in every:
+        if as_json:
+            say_json(_as_json(path, result))
+        else:
+            _show(path, result, accept)
     if junit is not None:
         with writing(junit):
             write_junit(junit, found)
-    every = [result for results in found.values() for result in results]
-    accepted = 0
-    if accept:
-        accepted = sum(bool(result.missed) for result in every)
-        for path, results in found.items():
-            _accept(path, suites[path], results)
-    holding = sum(result.holds for result in every)
+    for path, results in found.items() if accept else ():
+        _accept(path, suites[path], results)
+    holding = sum(result.holds for _, result in every)
+    accepted = sum(bool(result.missed) for _, result in every) if accept else 0
     if not as_json:
-        changed = f", rewritten: {accepted}" if accepted else ""
-        say(f"cases that hold: {holding} of {len(every)}{changed}")
+        say(f"cases that hold: {holding} of {len(every)}" + (f", rewritten: {accepted}" if accepted else ""))
     ctx.exit(0 if holding + accepted == len(every) else 1)
 
 
@@ -245,7 +239,7 @@ def _as_json(path: Path, result: Checked) -> dict[str, object]:
         "case": result.case.name,
         "holds": result.holds,
         "problem": result.problem,
-        "missed": [msgspec.to_builtins(miss) for miss in result.missed],
+        "missed": result.missed,
         "not_recorded": result.elsewhere,
         "lines": _lines(result),
         "outcome": result.record.outcome if result.record else None,
@@ -266,8 +260,8 @@ def _accepted(result: Checked, record: RunRecord) -> Case:
     """The case with what came; what it forbids stays where it is still kept."""
     case = result.case
     missed = {(miss.what, miss.expected) for miss in result.missed}
-    forbidden = {
-        key: tuple(word for word in getattr(case, key) if (key, word) not in missed)
-        for key in ("never_says", "never_cites")
-    }
-    return msgspec.structs.replace(expected_of(record, case.name, case.run), note=case.note, **forbidden)
+    says, cites = (
+        tuple(word for word in getattr(case, key) if (key, word) not in missed) for key in ("never_says", "never_cites")
+    )
+    came = expected_of(record, case.name, case.run)
+    return msgspec.structs.replace(came, note=case.note, never_says=says, never_cites=cites)

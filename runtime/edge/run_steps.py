@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+from typing import Any
 
 import msgspec
 
@@ -38,16 +39,17 @@ def stages_of(trace: Trace) -> RunTrace:
     stages = tuple(_stage(number, step, asked_at) for number, step in _steps(trace))
     told = explained(trace)
     return RunTrace(
+        **_shared(told, RunTrace),
         run_id=trace.run_id,
         asked_at=asked_at,
         took_s=round(last - asked_at, 6),
         stages=stages,
-        sentences=told.sentences,
-        hits=told.hits,
-        best=told.best,
-        probability=told.probability,
-        needed=told.needed,
     )
+
+
+def _shared(source: msgspec.Struct, kind: type[msgspec.Struct]) -> dict[str, Any]:
+    """The fields of the source that the other kind has too."""
+    return {name: getattr(source, name) for name in source.__struct_fields__ if name in kind.__struct_fields__}
 
 
 def _stage(number: int, step: Step, asked_at: float) -> TracedStage:
@@ -72,13 +74,11 @@ def _stage(number: int, step: Step, asked_at: float) -> TracedStage:
 
 def step_of(trace: Trace, number: int) -> TracedStep | None:
     """One step, masked; None if there is no such step. The actor computes, so it runs in its own event loop."""
-    step = next((step for at, step in _steps(trace) if at == number), None)
-    if step is None:
-        return None
-    prompts = asyncio.run(prompts_asked(trace, step)) if step.stage and step.stage.asks else {}
     seen = masked_trace(trace)
-    is_masked = seen is not trace
-    step = next(step for at, step in _steps(seen) if at == number)
+    raw, step = (dict(_steps(each)).get(number) for each in (trace, seen))
+    if raw is None or step is None:
+        return None
+    prompts = asyncio.run(prompts_asked(trace, raw)) if raw.stage and raw.stage.asks else {}
     stage = step.stage or Stage(actor=step.actor.name)
     asks = tuple(_ask(ask, prompts.get((ask.prompt, ask.variables))) for ask in stage.asks)
     return TracedStep(
@@ -87,7 +87,7 @@ def step_of(trace: Trace, number: int) -> TracedStep | None:
         lane=step.lane,
         took=tuple(map(_message, step.given)),
         gave=tuple(map(_message, step.outputs)),
-        asks=masked(asks) if is_masked else asks,
+        asks=asks if seen is trace else masked(asks),
         searches=tuple(TracedSearch(query=s.query, took_s=s.took_s, hits=s.hits) for s in stage.searches),
         fallback=stage.fallback,
     )
@@ -104,20 +104,9 @@ def _message(record: Record) -> TracedMessage:
 
 def _ask(ask: AskRecord, prompt: Rendered | None) -> TracedAsk:
     return TracedAsk(
-        prompt=ask.prompt,
-        version=ask.version,
+        **_shared(ask, TracedAsk),
         same_version=prompt is None or ask.version in ("", prompt.version),
         system=prompt.system if prompt else "",
         user=prompt.user if prompt else "",
         reply=ask.said,
-        engine=ask.engine,
-        model=ask.model,
-        finish_reason=ask.finish_reason,
-        took_s=ask.took_s,
-        queue_s=ask.queue_s,
-        tokens_in=ask.tokens_in,
-        tokens_out=ask.tokens_out,
-        cached=ask.cached,
-        cut=ask.cut,
-        failure=ask.failure,
     )

@@ -50,16 +50,17 @@ async def blame(trace: Trace, graph: Graph, live: Live) -> Blamed:
     reached = (step.name for step in (*steps.taken, *steps.unfinished))
     answering = next((name for name in reached if name.startswith("answer_")), "answer_simple")
     replies, hits = replies_of(trace), hits_of(trace)
+    recorded = replace(live, find=None, replies=replies, hits=hits)
     as_they_were = {
         key: reply if isinstance(reply, str) else msgspec.structs.replace(reply, version="")
         for key, reply in replies.items()
     }
     others = {key: reply for key, reply in replies.items() if not key[0].startswith("answer_")}
     ways = (
-        (GATE, answering, replace(live, find=None, replies=as_they_were, hits=hits)),
-        (ANSWER, answering, replace(live, find=None, replies=others, hits=hits)),
-        (CHOICE, "select_evidence", replace(live, find=None, replies=replies, hits=hits)),
-        (RETRIEVAL, "retrieve", replace(live, replies=replies, hits=[])),
+        (GATE, answering, replace(recorded, replies=as_they_were)),
+        (ANSWER, answering, replace(recorded, replies=others)),
+        (CHOICE, "select_evidence", recorded),
+        (RETRIEVAL, "retrieve", replace(live, replies=replies)),
     )
     forks: dict[str, Trace] = {}
     tried = [await _try(trace, graph, part, stage, way, forks) for part, stage, way in ways]

@@ -148,7 +148,7 @@ def replies_of(trace: Trace) -> dict[tuple[str, str], AskRecord | str]:
     An ask that was cut off when another one of its stage failed has no digest.
     """
     found: dict[tuple[str, str], AskRecord | str] = {}
-    for stage in _stages(trace):
+    for stage in (each.stage for each in trace.story.stages):
         for ask in stage.asks:
             found[ask.prompt, ask.variables] = _failure_in(stage, ask) or ask
     return found
@@ -162,8 +162,4 @@ def _failure_in(stage: Stage, ask: AskRecord) -> str:
 
 
 def hits_of(trace: Trace) -> list[SearchRecord]:
-    return [search for stage in _stages(trace) for search in stage.searches]
-
-
-def _stages(trace: Trace) -> list[Stage]:
-    return [stage for record in trace.records if (stage := record.stage) is not None]
+    return trace.story.searches

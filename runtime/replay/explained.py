@@ -79,16 +79,14 @@ def explained(trace: Trace) -> Explained:
     story, record = trace.story, trace.record
     ready = next((m for m in reversed(story.messages) if isinstance(m, PassagesReady)), None)
     choice = next((each.stage.choice for each in reversed(story.stages) if each.stage.choice is not None), None)
-    passages = (*ready.passages, *ready.near) if ready else ()
+    passages, best = (*ready.passages, *ready.near) if ready else (), choice.best if choice else ()
     voice = next((q.voice for q in story.questions), None)
     return Explained(
         record=with_sentences(record),
         sentences=tuple(_sentences(story)),
         evidence=evidence_of(story),
-        hits=tuple(_hits(story, ready, choice.best if choice else ())),
-        best=tuple(_unit(each, passages[each.passage]) for each in choice.best if each.passage < len(passages))
-        if choice
-        else (),
+        hits=tuple(_hits(story, ready, best)),
+        best=tuple(_unit(each, passages[each.passage]) for each in best if each.passage < len(passages)),
         probability=choice.probability if choice else record.probability,
         needed=SHOWN_FROM[voice] if choice and voice else None,
     )
@@ -143,8 +141,7 @@ def _hits(story: RunStory, ready: PassagesReady | None, best: Sequence[Considere
     evidence, draft = evidence_of(story), story.draft
     cited = {c.n for s in draft.sentences for c in citations_of(s.text, evidence)} if draft else set[int]()
     read_on = (*ready.passages, *ready.near) if ready else ()
-    searches = (search for each in story.stages for search in each.stage.searches)
-    found = [ranked for search in searches for ranked in enumerate(found_in(search)[1], 1)]
+    found = [ranked for search in story.searches for ranked in enumerate(found_in(search)[1], 1)]
     ranks = {_place(passage): at for at, passage in reversed(found)}
     places = {_place(passage): at for at, passage in enumerate(read_on)}
     for place, passage in {_place(p): p for p in (*read_on, *(p for _, p in found))}.items():
@@ -173,10 +170,8 @@ def _fate_in(best: Sequence[Considered], at: int) -> str:
     place, unit = next(((n, u) for n, u in enumerate(best, 1) if u.passage == at), (0, None))
     if unit is None:
         return f"none of its units is among the {len(best)} best of the choice"
-    first = "" if place == 1 else f", behind {place - 1} better"
-    return (
-        f"its best unit is number {place} of the choice{first}, with a share of {unit.share:.3f}; not in the evidence"
-    )
+    rank = f"number {place} of the choice" + (f", behind {place - 1} better" if place > 1 else "")
+    return f"its best unit is {rank}, with a share of {unit.share:.3f}; not in the evidence"
 
 
 def _place(passage: Passage) -> tuple[str, int, int]:
@@ -184,8 +179,5 @@ def _place(passage: Passage) -> tuple[str, int, int]:
 
 
 def _overlap(span: Span, passage: Passage) -> bool:
-    return (
-        span.source_id == passage.source_id
-        and passage.char_start < span.source_end
-        and span.source_start < passage.char_end
-    )
+    meet = passage.char_start < span.source_end and span.source_start < passage.char_end
+    return meet and span.source_id == passage.source_id

@@ -86,7 +86,7 @@ async def shared(trace: Trace, graph: Graph, *, all_secrets: bool = True, key: b
 def _ordinary(trace: Trace, masks: Masks) -> set[str]:
     """The words of the question and of all that was found, outside the values."""
     found = [record.data for record in trace.records if record.key.type == ASKED]
-    found += [bytes(s.hits) for record in trace.records if (stage := record.stage) for s in stage.searches]
+    found += [bytes(search.hits) for search in trace.story.searches]
     texts = (text for data in found for text in _strings(msgspec.json.decode(data)))
     return {word for text in texts for word in masks.words_outside(text)}
 

@@ -176,18 +176,21 @@ def own(headers: Mapping[str, str]) -> dict[str, str]:
 
 def _line_of(record: Record) -> _Record:
     message, _, stage = record.data.partition(b"\n")
-    place = {"subject": record.key.subject, "sequence": record.sequence, "time": record.time}
-    try:
-        for part in filter(None, (message, stage)):
-            _any_json.decode(part)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return _Record(**place, headers=own(record.headers), data=base64.b64encode(record.data).decode())  # type: ignore[arg-type]
-    return _Record(
-        **place,  # type: ignore[arg-type]
+    line = _Record(
+        subject=record.key.subject,
+        sequence=record.sequence,
+        time=record.time,
         headers=own(record.headers),
         body=msgspec.Raw(message),
         stage=msgspec.Raw(stage) if stage else _NOTHING,
     )
+    try:
+        for part in filter(None, (message, stage)):
+            _any_json.decode(part)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        data = base64.b64encode(record.data).decode()
+        return msgspec.structs.replace(line, body=_NOTHING, stage=_NOTHING, data=data)
+    return line
 
 
 def write(path: Path, trace: Trace) -> None:

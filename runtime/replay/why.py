@@ -18,9 +18,8 @@ def why(trace: Trace, run: Explained, source: str) -> Lines:
 
 
 def _not_found(trace: Trace, run: Explained, source: str) -> Iterator[tuple[int, str]]:
-    queries = [search.query for stage in trace.story.stages for search in stage.stage.searches]
     yield 0, f"{source} was not found: it is in none of the {len(run.hits)} passages that the run had"
-    for query in dict.fromkeys(queries):
+    for query in dict.fromkeys(search.query for search in trace.story.searches):
         yield 2, f"searched: “{query}”"
 
 
@@ -36,10 +35,8 @@ def _of(run: Explained, source: str) -> Iterator[tuple[int, str]]:
             yield 2, told.text
             yield from ((4, f"{flag.kind}, {flag.strength}: {flag.why or flag.words}") for flag in told.flags)
     elif numbers:
-        yield (
-            0,
-            f"{source} is evidence {', '.join(f'[{n}]' for n in sorted(numbers))}, and no sentence of the answer cites it",
-        )
+        marks = ", ".join(f"[{n}]" for n in sorted(numbers))
+        yield 0, f"{source} is evidence {marks}, and no sentence of the answer cites it"
     elif not run.evidence and run.probability is not None and run.needed is not None and run.probability < run.needed:
         unsure = f"the choice was too unsure, {run.probability:.3f} where {run.needed:g} is needed"
         yield 0, f"{source} is not cited: {unsure}, so nothing is"

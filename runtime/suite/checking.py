@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bus.runs.run_record import RunRecord, ending
 from index.text.citations import strip_markers
-from runtime.suite.cases import Case, Words, sources_of
+from runtime.suite.cases import Case, sources_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +28,15 @@ def misses(case: Case, record: RunRecord, *, same_replies: bool = True) -> tuple
     answer = _plain(strip_markers(record.answer))
     sources = sources_of(record) if record.outcome == "answered" else tuple(p.source_id for p in record.passages)
     kinds = {flag.kind for sentence in record.withheld for flag in sentence.flags}
-    lacks = [word for word in case.says if not _says(answer, word)]
-    has = [word for word in case.never_says if _says(answer, word)]
     for what, words, told in (
-        ("says", lacks, "is not in the answer"),
-        ("never_says", has, "is in the answer"),
-        ("cites", [s for s in case.cites if s not in sources], f"not among {_list(sources)}"),
+        ("says", [word for word in case.says if not _says(answer, word)], "is not in the answer"),
+        ("never_says", [word for word in case.never_says if _says(answer, word)], "is in the answer"),
+        ("cites", [s for s in case.cites if s not in sources], f"not among {', '.join(sources) or 'no sources'}"),
         ("never_cites", [s for s in case.never_cites if s in sources], "is among the sources"),
         ("flags", [k for k in case.flags if same_replies and k not in kinds], "the gate does not object any more"),
     ):
         found += [Miss(what, word, told) for word in words]
     return tuple(found)
-
-
-def _list(sources: Words) -> str:
-    return ", ".join(sources) or "no sources"
 
 
 def _plain(text: str) -> str:

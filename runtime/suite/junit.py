@@ -12,11 +12,9 @@ def write_junit(path: Path, results: Mapping[Path, Sequence[Checked]]) -> None:
     """Write the results of each suite. Raises OSError."""
     root = ET.Element("testsuites")
     for file, own in results.items():
-        name = file.name
-        failed, broken = (sum(map(test, own)) for test in (lambda r: bool(r.missed), lambda r: bool(r.problem)))
-        suite = ET.SubElement(
-            root, "testsuite", name=name, tests=str(len(own)), failures=str(failed), errors=str(broken)
-        )
+        name, failures = file.name, sum(bool(result.missed) for result in own)
+        counts = {"tests": len(own), "failures": failures, "errors": sum(bool(result.problem) for result in own)}
+        suite = ET.SubElement(root, "testsuite", {"name": name, **{key: str(count) for key, count in counts.items()}})
         for result in own:
             case = ET.SubElement(suite, "testcase", classname=name, name=result.case.name)
             if result.problem:
