@@ -69,22 +69,16 @@ def _names(steps: Steps) -> str:
     return ", ".join(dict.fromkeys(step.name for step in (*steps.taken, *steps.unfinished)))
 
 
-def about(message: Message, asked: QuestionAsked) -> Message:
-    """The message as if that had been asked; the text of its question stays."""
+def _under(message: Message, asked: QuestionAsked | None, has_model: bool | None) -> Message:
+    """The message as if that had been asked, and a model or rules answered; the text of its question stays. None: as it was."""
     if isinstance(message, QuestionAsked):
-        return asked
+        return asked or message
     question = getattr(message, "question", None)
     if not isinstance(question, Question):
         return message
-    return msgspec.structs.replace(message, question=msgspec.structs.replace(resolved(asked), text=question.text))
-
-
-def answered_by(message: Message, has_model: bool) -> Message:
-    """The message as if a model answered the asks of its run, or rules."""
-    question = getattr(message, "question", None)
-    if not isinstance(question, Question):
-        return message
-    return msgspec.structs.replace(message, question=msgspec.structs.replace(question, has_model=has_model))
+    new = question if asked is None else msgspec.structs.replace(resolved(asked), text=question.text)
+    has_model = new.has_model if has_model is None else has_model
+    return msgspec.structs.replace(message, question=msgspec.structs.replace(new, has_model=has_model))
 
 
 @dataclass(slots=True)
@@ -116,12 +110,11 @@ class _ForkedRun:
                 headers[CAUSE] = str(cause)
             if record.key.type == ASKED:
                 headers |= {FORKED_AT: stage, TAKEN_OVER: str(len(self.lines))}
-            message = read = record.message
-            if profile and (record.key.type == ASKED or at.takes is type(read)):
-                message = about(message, msgspec.structs.replace(trace.story.question, profile=profile))
-            if at.takes is type(read) and self.live.has_model is not None:
-                message = answered_by(message, self.live.has_model)
-            data = record.data if message is read else encode(message, record.stage)
+            data = record.data
+            if record.key.type == ASKED or at.takes is type(record.message):
+                asked = msgspec.structs.replace(trace.story.question, profile=profile) if profile else None
+                message = _under(record.message, asked, self.live.has_model)
+                data = data if message == record.message else encode(message, record.stage)
             key = Key(record.key.type, self.run_id, record.key.lane)
             self.records.append(Record(key, n, record.time, data, headers))
 
@@ -150,16 +143,14 @@ class _ForkedRun:
             deadline=time.time() + self.live.deadline_s,
             groups=self.groups,
         )
-        self.frames += events.added
-        self.frames += [Shown(0, time.time(), line, fenced=False, headers={}) for line in events.asides]
+        aside = (Shown(0, time.time(), line, fenced=False, headers={}) for line in events.asides)
+        self.frames += [*events.added, *aside]
         outputs = outputs_of(actor, result)
         check_bound(self.graph, actor, outputs, self.records, record.sequence)
-        made = []
-        for n, output in enumerate(outputs):
-            key = key_of(type(output), self.run_id, lane_of(output))
-            data = encode(output, stage if n == 0 else None)
-            made.append(Record(key, 0, time.time(), data, {CAUSE: str(record.sequence)}))
-        return made
+        keys = (key_of(type(output), self.run_id, lane_of(output)) for output in outputs)
+        datas = (encode(output, None if n else stage) for n, output in enumerate(outputs))
+        cause = {CAUSE: str(record.sequence)}
+        return [Record(key, 0, time.time(), data, cause) for key, data in zip(keys, datas, strict=True)]
 
 
 async def keep(journal: Journal, trace: Trace) -> None:

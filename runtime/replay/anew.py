@@ -36,12 +36,12 @@ async def recorded_anew(trace: Trace, graph: Graph) -> Trace | None:
 
 
 class _Nearly(Replies):
-    """Replies to the asks of then, also where their variables are a little different now; `now` are the records under these."""
+    """Replies to the asks of then, also where their variables are a little different now."""
 
     def __init__(self, stage: Stage | None) -> None:
         super().__init__(stage)
-        self.now: dict[int, AskRecord | SearchRecord] = {}
-        self._places = {id(each): each for each in (*(stage.asks if stage else ()), *(stage.searches if stage else ()))}
+        self._stage = stage or Stage(actor="")
+        self._now: dict[int, AskRecord | SearchRecord] = {}
 
     def _ask(self, name: str, variables: bytes) -> AskRecord:
         try:
@@ -52,7 +52,7 @@ class _Nearly(Replies):
                 raise
             self._asks.remove(kept)
             new = msgspec.structs.replace(kept, variables=digests(name, variables)[0])
-            self.now[id(kept)] = new
+            self._now[id(kept)] = new
             return new
 
     def _search(self, request: SearchRequest) -> SearchRecord:
@@ -62,15 +62,16 @@ class _Nearly(Replies):
             if not self._searches:
                 raise
             kept = self._searches.popleft()
-            new = record_of(request, bytes(kept.hits), 0.0)
-            new = msgspec.structs.replace(new, began_s=kept.began_s, took_s=kept.took_s, groups=kept.groups)
-            self.now[id(kept)] = new
+            times = {"began_s": kept.began_s, "took_s": kept.took_s}
+            new = msgspec.structs.replace(record_of(request, bytes(kept.hits), 0.0), groups=kept.groups, **times)
+            self._now[id(kept)] = new
             return new
 
-    def stage(self, stage: Stage) -> Stage:
+    def stage_now(self) -> Stage:
         """The stage with what it asked now."""
-        asks, searches = (tuple(self.now.get(id(each), each) for each in part) for part in (stage.asks, stage.searches))
-        return msgspec.structs.replace(stage, asks=asks, searches=searches)
+        parts = {"asks": self._stage.asks, "searches": self._stage.searches}
+        now = {name: tuple(self._now.get(id(each), each) for each in part) for name, part in parts.items()}
+        return msgspec.structs.replace(self._stage, **now)
 
 
 class _Recorder(Player):
@@ -80,12 +81,11 @@ class _Recorder(Player):
         super().__init__(trace, ended_otherwise=ended_otherwise)
         self.recorded = [*self.recorded]
         self._made: dict[int, bytes] = {}
-        self._nearly: tuple[Stage | None, _Nearly] | None = None
+        self._nearly = _Nearly(None)
 
     def replies_to(self, step: Step) -> Replies:
-        stage = step.stage
-        self._nearly = (stage, _Nearly(stage))
-        return self._nearly[1]
+        self._nearly = _Nearly(step.stage)
+        return self._nearly
 
     def _readable(self, step: Step, record: Record) -> Message:
         return decode(record.key.type, self._made.get(record.sequence, record.data))
@@ -96,12 +96,7 @@ class _Recorder(Player):
         if kinds != [(record.key.type, record.key.lane) for record in step.outputs]:
             raise self._diverged(step, "output", "type", "the messages of then", "others")
         for record, made in zip(step.outputs, now, strict=True):
-            stage = record.stage
-            if stage is not None and self._nearly is not None:
-                told, nearly = self._nearly
-                assert told is not None
-                stage = nearly.stage(told)
-            self._made[record.sequence] = encode(made, stage)
+            self._made[record.sequence] = encode(made, self._nearly.stage_now() if record.stage else None)
 
     def _compare_events(self, step: Step, lines: list[bytes], began: int) -> None:
         if not self.frames:
@@ -118,10 +113,8 @@ class _Recorder(Player):
             kind = type(decode_event(line))
             if line in self._aside or kind is StageEvent:
                 continue
-            place = next(
-                (n for n, a in enumerate(self._aside) if type(decode_event(a)) is kind and a not in kept), None
-            )
-            if place is not None:
+            like = (n for n, a in enumerate(self._aside) if type(decode_event(a)) is kind and a not in kept)
+            if (place := next(like, None)) is not None:
                 self._aside[place] = line
 
     def trace_now(self) -> Trace:

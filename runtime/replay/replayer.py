@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import zip_longest
 
 from actors.question.resolved import resolving_under
 from bus.delivery.execution import Services, execute
@@ -78,12 +79,12 @@ async def replay(trace: Trace, graph: Graph) -> Replayed:
     done = 0
     try:
         with resolving_under(trace.defaults):
-            for step in in_order(steps.done, steps.orphans):
+            every: list[Step | Orphan] = [*steps.done, *steps.orphans]
+            # The order in which their inputs were written is the one in which the client was shown events.
+            for step in sorted(every, key=lambda step: step.source.sequence):
                 if isinstance(step, Orphan):
-                    took = step.source.key.type
-                    raise Diverged(
-                        Divergence(step.stage, step.source.key.lane, "output", "", f"took {took}", "nobody does")
-                    )
+                    key = step.source.key
+                    raise Diverged(Divergence(step.stage, key.lane, "output", "", f"took {key.type}", "nobody does"))
                 await player.play(step)
                 done += 1
     except Diverged as diverged:
@@ -91,11 +92,6 @@ async def replay(trace: Trace, graph: Graph) -> Replayed:
     finished = any(not step.actor.gives for step in steps.done)
     unfinished = tuple(dict.fromkeys(step.name for step in steps.unfinished))
     return Replayed(trace.run_id, done, len(player.lines), len(steps.inherited), unfinished, finished, found)
-
-
-def in_order(done: tuple[Step, ...], orphans: tuple[Orphan, ...]) -> list[Step | Orphan]:
-    """The steps in the order in which their inputs were written, which is the order in which the client was shown events."""
-    return sorted((*done, *orphans), key=lambda step: step.source.sequence)
 
 
 class Player:
@@ -111,16 +107,15 @@ class Player:
 
     async def play(self, step: Step) -> None:
         """Replay the step. Raises Diverged with the first difference, unless another possible starting state explains it."""
-        first: Diverged | None = None
+        failed: list[Diverged] = []
         for begun in self._begins(step):
             before = [*self.recorded[:begun]] if self.frames else [*self.lines]
             try:
                 self.lines = await self._try(step, before)
                 return
             except Diverged as diverged:
-                first = first or diverged
-        if first is not None:
-            raise first
+                failed.append(diverged)
+        raise failed[0]
 
     def _begins(self, step: Step) -> Iterator[int]:
         """How many events may have existed when the step began, likeliest first: those up to where the last step stopped.
@@ -190,9 +185,7 @@ class Player:
 
     def _compare(self, step: Step, result: object) -> None:
         now = result if isinstance(result, tuple) else () if result is None else (result,)
-        for n in range(max(len(now), len(step.outputs))):
-            recorded = step.outputs[n] if n < len(step.outputs) else None
-            made = now[n] if n < len(now) else None
+        for n, (recorded, made) in enumerate(zip_longest(step.outputs, now)):
             if recorded is None or not isinstance(made, Message):
                 have = (recorded.key.type if recorded else "nothing", _name(made))
                 raise self._diverged(step, "output", f"[{n}]", *have)
@@ -210,12 +203,11 @@ class Player:
             return
         if step.actor.priority == "answer":
             self._cut_as_recorded(lines, began)
-        last = not step.actor.gives
-        for n in range(began, max(len(lines), len(self.recorded) if last else 0)):
-            recorded = self.recorded[n] if n < len(self.recorded) else b'"nothing"'
-            now = lines[n] if n < len(lines) else b'"nothing"'
+        then = self.recorded if not step.actor.gives else self.recorded[: len(lines)]
+        both = zip_longest(then[began:], lines[began:], fillvalue=b'"nothing"')
+        for n, (recorded, now) in enumerate(both, began + 1):
             if (difference := first_difference(recorded, now, decode_event)) is not None:
-                path = f"events[{n + 1}]" + (f".{difference.path}" if difference.path else "")
+                path = f"events[{n}]" + (f".{difference.path}" if difference.path else "")
                 raise self._diverged(step, "event", path, difference.recorded, difference.now)
 
     def _cut_as_recorded(self, lines: list[bytes], began: int) -> None:
