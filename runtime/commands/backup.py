@@ -8,11 +8,18 @@ import click
 
 from bus.runs.runs import NoSuchRun
 from bus.wire.errors import Failure
-from index.errors import IndexProblem
 from runtime.backup.contents import SETTINGS_FILE, Contents, read
 from runtime.backup.restore import restore
 from runtime.backup.save import save
-from runtime.commands.options import BUILT_INDEX, CONFIG, INDEX_FOLDER_PLACE, check_index, over_index, read_settings
+from runtime.commands.options import (
+    BUILT_INDEX,
+    CONFIG,
+    INDEX_FOLDER_PLACE,
+    check_index,
+    one_line_errors,
+    over_index,
+    read_settings,
+)
 from runtime.commands.run_sources import journal_of
 from runtime.processes.nats_server import NoServer
 from runtime.processes.supervisor import StackRunning
@@ -20,7 +27,7 @@ from runtime.settings import SettingsError, load
 from runtime.terminal import one_line, say
 
 _FOLDER = click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-_PROBLEMS = (Failure, IndexProblem, NoServer, StackRunning)
+_PROBLEMS = (Failure, NoServer, StackRunning)
 
 
 @click.command("backup")
@@ -41,10 +48,8 @@ def backup_command(folder: Path, index: Path, config: Path | None) -> None:
         except NoSuchRun:  # nothing was ever asked
             return await save(folder, settings, None, config)
 
-    try:
+    with one_line_errors(*_PROBLEMS):
         contents = asyncio.run(work())
-    except _PROBLEMS as problem:
-        raise click.ClickException(one_line(str(problem))) from None
     say(f"{folder}: {contents.snapshot} of {index}, {_journal(contents)}, {_size(contents) / 1e6:.1f} MB")
 
 
@@ -59,15 +64,14 @@ def restore_command(folder: Path, index: Path, force: bool, config: Path | None)
     Settings are put where --config says if there is no such file yet, profiles into the folder that the settings name.
     """
     try:
-        contents = read(folder)
-        if config is not None and not config.exists() and (folder / "state" / SETTINGS_FILE).exists():
-            _put_settings(folder / "state" / SETTINGS_FILE, config)
-        settings = over_index(load(config), index)  # whose folder of profiles may be among what is lost
-        replaced = asyncio.run(restore(folder, contents, settings, force=force))
+        with one_line_errors(*_PROBLEMS):
+            contents = read(folder)
+            if config is not None and not config.exists() and (folder / "state" / SETTINGS_FILE).exists():
+                _put_settings(folder / "state" / SETTINGS_FILE, config)
+            settings = over_index(load(config), index)  # whose folder of profiles may be among what is lost
+            replaced = asyncio.run(restore(folder, contents, settings, force=force))
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
-    except _PROBLEMS as problem:
-        raise click.ClickException(one_line(str(problem))) from None
     instead = f"; it took the place of {', '.join(map(str, replaced))}" if replaced else ""
     say(f"{index}: {contents.snapshot} of {contents.created}, {_journal(contents)}{instead}")
 

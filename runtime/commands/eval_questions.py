@@ -86,14 +86,11 @@ def eval_questions_command(
     if not places:
         raise click.ClickException(f"{index} holds no index of these collections; nothing to ask")
     items: list[Item] = []
-    try:
-        with bars() as tell:
-            for folder in dict.fromkeys(places.values()):
-                here = [asked for asked in questions if places.get(asked.collection) == folder]
-                with own_stack(settings, folder) as own:
-                    items += asyncio.run(ask_of(own, here, requests, at_once, tell))
-    except (Failure, NoServer) as error:
-        raise click.ClickException(str(error)) from None
+    with one_line_errors(Failure, NoServer), bars() as tell:
+        for folder in dict.fromkeys(places.values()):
+            here = [asked for asked in questions if places.get(asked.collection) == folder]
+            with own_stack(settings, folder) as own:
+                items += asyncio.run(ask_of(own, here, requests, at_once, tell))
     measured = figures(items)
     groups = {name: counts(items, attrgetter(name)) for name in ("kind", "language", "collection")}
     if out is not None:

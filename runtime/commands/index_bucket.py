@@ -10,9 +10,8 @@ import click
 from bus.transport.users import OPERATOR
 from bus.wire.errors import Failure
 from index.build_job import Tell
-from index.errors import IndexProblem
 from runtime.bucket import KEEP
-from runtime.commands.options import CONFIG, INDEX_FOLDER, over_bucket, read_settings
+from runtime.commands.options import CONFIG, INDEX_FOLDER, one_line_errors, over_bucket, read_settings
 from runtime.commands.progress import bars
 from runtime.processes.nats_users import bus_as
 from runtime.settings import Settings
@@ -98,8 +97,5 @@ def _over[T](settings: Settings, work: Callable[["Bucket", Tell], Awaitable[T]])
         finally:
             await client.close()
 
-    try:
-        with bars() as tell:
-            return asyncio.run(run(tell))
-    except (Failure, IndexProblem) as problem:
-        raise click.ClickException(" ".join(str(problem).split())) from None
+    with one_line_errors(Failure), bars() as tell:
+        return asyncio.run(run(tell))

@@ -29,58 +29,45 @@ _PATH = click.Path(path_type=Path)
 _WEB = ("http://", "https://")
 
 
-def _folder[T](
-    kind: click.ParamType[T], value: str | Path, param: click.Parameter | None, ctx: click.Context | None
-) -> Path:
-    """As a script's unset variable names it, an empty name would be the folder that it runs in."""
-    if not str(value).strip():
-        kind.fail("the name is empty; name a folder, or . for this one", param, ctx)
-    return Path(value)
-
-
 #: The folder of an index, or its URL on OpenSearch.
 type Place = Path | str
 
 
-class IndexFolder(click.ParamType[Path]):
-    """Where an index is, of commands that want a folder."""
+class IndexAt[T](click.ParamType[T]):
+    """Where an index is. `read` gets the folder or the URL, and raises IndexProblem for one that the command cannot use."""
 
-    name = "folder"
+    def __init__(self, name: str, read: Callable[[Place], T]) -> None:
+        self.name = name
+        self._read = read
 
-    def convert(self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        if isinstance(value, str) and value.startswith(_WEB):
-            self.fail(f"{without_user(value)} is no folder, which this command needs", param, ctx)
-        return _folder(self, value, param, ctx)
-
-
-class IndexPlace(click.ParamType["Place"]):
-    """Where an index is, of commands that ask it."""
-
-    name = "folder or url"
-
-    def convert(self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None) -> "Place":
-        return value if isinstance(value, str) and value.startswith(_WEB) else _folder(self, value, param, ctx)
-
-
-class IndexAddress(click.ParamType["Index"]):
-    """An index in a folder, or at a URL of OpenSearch; user, password and CA are settings."""
-
-    name = "folder or url"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> "Index":
-        from index.build.opening import LocalIndex
-        from runtime.index_of import index_of
-
-        place = INDEX_PLACE.convert(str(value), param, ctx)
-        if isinstance(place, Path):
-            return LocalIndex(place)
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> T:
+        text = str(value)
+        # As a script's unset variable names it, an empty name would be the folder that it runs in.
+        if not text.strip():
+            self.fail("the name is empty; name a folder, or . for this one", param, ctx)
         try:
-            return index_of(over_index(read_settings(), place).index)
+            return self._read(text if text.startswith(_WEB) else Path(text))
         except IndexProblem as problem:
             self.fail(str(problem), param, ctx)
 
 
-INDEX_FOLDER_PLACE, INDEX_PLACE, INDEX_ADDRESS = IndexFolder(), IndexPlace(), IndexAddress()
+def _folder(place: Place) -> Path:
+    if isinstance(place, str):
+        raise IndexProblem(f"{without_user(place)} is no folder, which this command needs")
+    return place
+
+
+def _index(place: Place) -> "Index":
+    """The index there; user, password and CA of a URL are settings."""
+    from index.build.opening import LocalIndex
+    from runtime.index_of import index_of
+
+    return LocalIndex(place) if isinstance(place, Path) else index_of(over_index(read_settings(), place).index)
+
+
+#: Of commands that want a folder, that ask an index, and that work on it.
+INDEX_FOLDER_PLACE, INDEX_PLACE = IndexAt("folder", _folder), IndexAt[Place]("folder or url", lambda place: place)
+INDEX_ADDRESS = IndexAt("folder or url", _index)
 CONFIG = click.option("--config", type=_PATH, help="The groundwire.toml to read.")
 
 
@@ -255,11 +242,12 @@ def check_index(directory: "Place") -> "Place":
 
 
 @contextmanager
-def one_line_errors() -> Iterator[None]:
-    """A fault of an index or a JSONL file becomes the command's one-line error, with exit code 1."""
+def one_line_errors(*more: type[Exception]) -> Iterator[None]:
+    """A fault of an index or a JSONL file, or one of these, becomes the command's one-line error, with exit code 1."""
+    known: tuple[type[Exception], ...] = (IndexProblem, BadLine, *more)
     try:
         yield
-    except (IndexProblem, BadLine) as problem:
+    except known as problem:
         raise click.ClickException(" ".join(str(problem).split())) from problem
 
 
