@@ -343,19 +343,4 @@ class GuardLanguage(Prompt[str], frozen=True, kw_only=True):
     target_language: str
 
 
-PROMPTS: tuple[type[Prompt[Any]], ...] = (
-    ClassifyIntent,
-    RewriteQuery,
-    ClassifyQuery,
-    DecomposeQuery,
-    JudgeRelevance,
-    JudgeSufficiency,
-    SelectEvidence,
-    AnswerSimple,
-    AnswerReport,
-    AnswerSynthesis,
-    AnswerStructured,
-    AnswerHint,
-    VerifyAnswer,
-    GuardLanguage,
-)
+PROMPTS: tuple[type[Prompt[Any]], ...] = tuple(Prompt.__subclasses__())

@@ -633,22 +633,8 @@ class RunFinished(Message, frozen=True, kw_only=True):
     settled: Settled
 
 
-CATALOGUE: tuple[type[Message], ...] = (
-    QuestionAsked,
-    FollowUpAsked,
-    QuestionReady,
-    ComplexQuestionFound,
-    QueryDecomposed,
-    SubQueryPlanned,
-    PassagesRetrieved,
-    PassagesJudged,
-    PassagesReady,
-    AnswerRequested,
-    DraftMistranslated,
-    AnswerDrafted,
-    AnswerVerified,
-    AnswerSettled,
-    RunFinished,
+CATALOGUE: tuple[type[Message], ...] = tuple(
+    leaf for kind in Message.__subclasses__() for leaf in (kind.__subclasses__() or [kind])
 )
 
 BY_TYPE: dict[str, type[Message]] = {message_type(message): message for message in CATALOGUE}

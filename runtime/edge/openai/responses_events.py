@@ -118,22 +118,8 @@ class ResponseErrored(ResponseEvent, frozen=True, kw_only=True, tag="error"):
 
 
 #: Every event there may be, for /openapi.json.
-EVENTS: tuple[type[ResponseEvent], ...] = (
-    ResponseCreated,
-    ResponseInProgress,
-    OutputItemAdded,
-    ContentPartAdded,
-    OutputTextDelta,
-    AnnotationAdded,
-    OutputTextDone,
-    RefusalDelta,
-    RefusalDone,
-    ContentPartDone,
-    OutputItemDone,
-    ResponseCompleted,
-    ResponseIncomplete,
-    ResponseErrored,
-    ResponseFailed,
+EVENTS: tuple[type[ResponseEvent], ...] = tuple(
+    leaf for kind in ResponseEvent.__subclasses__() for leaf in (kind.__subclasses__() or [kind])
 )
 _LAST: dict[ResponseStatus, type[ResponseCompleted | ResponseIncomplete]] = {
     "completed": ResponseCompleted,

@@ -240,23 +240,4 @@ class UiAbort(UiChunk, frozen=True, kw_only=True, tag="abort"):
     reason: str
 
 
-CHUNKS: tuple[type[UiChunk], ...] = (
-    UiStart,
-    UiStartStep,
-    UiTextStart,
-    UiTextDelta,
-    UiTextEnd,
-    UiSourceUrl,
-    UiSourceDocument,
-    UiStage,
-    UiFound,
-    UiWithheld,
-    UiVerdict,
-    UiQueued,
-    UiPassages,
-    UiFinishStep,
-    UiMessageMetadata,
-    UiFinish,
-    UiError,
-    UiAbort,
-)
+CHUNKS: tuple[type[UiChunk], ...] = tuple(UiChunk.__subclasses__())
