@@ -15,6 +15,7 @@ from actors.evidence.spans import Slice
 from actors.outcome.refusals import ended, fit, fit_parts, refuse
 from actors.question.exercises import is_exercise
 from actors.question.profile import profile_of
+from bus.wire.fields import same_fields
 from bus.wire.messages import AnswerSettled, NearPassage, Passage, Question, Span
 from index.text.matching import content_words, matches
 from index.text.units import units
@@ -75,22 +76,8 @@ def near(question: Question, passages: Sequence[Passage], *, languages: Sequence
 
 
 def passage_of(span: Span) -> Passage:
-    return Passage(
-        source_id=span.source_id,
-        title=span.title,
-        url=span.url,
-        score=span.score,
-        score_type="",
-        text=span.text,
-        char_start=span.source_start,
-        char_end=span.source_end,
-        language=span.language,
-        snapshot="",
-        page=span.page,
-        headings=span.headings,
-        blocks=span.blocks,
-        about=span.about,
-    )
+    start, end = span.source_start, span.source_end
+    return Passage(**same_fields(span, Passage), score_type="", snapshot="", char_start=start, char_end=end)
 
 
 def _gets_hint(question: Question) -> bool:

@@ -11,6 +11,7 @@ import msgspec
 from bus.journal.journal import EventFrame
 from bus.powers.events import numbers_behind, shown_text, unverified_in
 from bus.runs.run_record import RunRecord
+from bus.wire.fields import same_fields
 from bus.wire.messages import AnswerRequested, Citation, CitedPlace, Message, NearPassage, Reference, Span
 from index.masking import masked
 from index.source_paths import is_ours, source_path
@@ -29,22 +30,10 @@ def citations_of(answer: str, evidence: Sequence[Span], numbers: Sequence[int] =
         by_n = {place: by_n[n] for place, n in enumerate(numbers, start=1) if n in by_n}
     return tuple(
         Citation(
-            n=number,
-            source_id=span.source_id,
-            title=span.title,
-            url=span.url,
-            page=span.page,
-            source_start=span.source_start,
-            source_end=span.source_end,
+            **same_fields(span, Citation) | {"n": number, "about": span.about.if_any},
             cited_text=span.text,
             answer_start=marker.start,
             answer_end=marker.end,
-            about=span.about.if_any,
-            block=span.block,
-            anchor=span.anchor,
-            intro=span.intro,
-            headings=span.headings,
-            lead=span.lead,
         )
         for marker in markers(answer)
         for number in marker.numbers
@@ -85,7 +74,7 @@ def references_of(
 
 
 def _cited(citation: Citation) -> CitedPlace:
-    return CitedPlace(**{field: getattr(citation, field) for field in CitedPlace.__struct_fields__})
+    return CitedPlace(**same_fields(citation, CitedPlace))
 
 
 def sentence_of(text: str, marker: int, place: Citation | CitedPlace) -> tuple[int, int] | None:

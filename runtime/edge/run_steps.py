@@ -2,13 +2,13 @@
 
 import asyncio
 import functools
-from typing import Any
 
 import msgspec
 
 from actors.pipeline import pipeline
 from bus.delivery.graph import Graph
 from bus.journal.records import AskRecord, Record, Stage
+from bus.wire.fields import same_fields
 from bus.wire.messages import BY_TYPE
 from index.masking import masked
 from prompts.rendered import Rendered
@@ -39,17 +39,12 @@ def stages_of(trace: Trace) -> RunTrace:
     stages = tuple(_stage(number, step, asked_at) for number, step in _steps(trace))
     told = explained(trace)
     return RunTrace(
-        **_shared(told, RunTrace),
+        **same_fields(told, RunTrace),
         run_id=trace.run_id,
         asked_at=asked_at,
         took_s=round(last - asked_at, 6),
         stages=stages,
     )
-
-
-def _shared(source: msgspec.Struct, kind: type[msgspec.Struct]) -> dict[str, Any]:
-    """The fields of the source that the other kind has too."""
-    return {name: getattr(source, name) for name in source.__struct_fields__ if name in kind.__struct_fields__}
 
 
 def _stage(number: int, step: Step, asked_at: float) -> TracedStage:
@@ -104,7 +99,7 @@ def _message(record: Record) -> TracedMessage:
 
 def _ask(ask: AskRecord, prompt: Rendered | None) -> TracedAsk:
     return TracedAsk(
-        **_shared(ask, TracedAsk),
+        **same_fields(ask, TracedAsk),
         same_version=prompt is None or ask.version in ("", prompt.version),
         system=prompt.system if prompt else "",
         user=prompt.user if prompt else "",

@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from bus.powers.events import ProgressEvent, Queued, Sources, StageEvent, Withheld
 from bus.runs.router import Closing, Numbered, Reader
+from bus.wire.fields import same_fields
 from bus.wire.messages import QuestionAsked, Turn
 from index.filters import Filter
 from index.languages import FALLBACK, of
@@ -67,15 +68,7 @@ async def ask(context: Context, arguments: AskArguments) -> CallToolResult:
     peer = context.lifespan_context
     edge = await _ready(context)
     question = QuestionAsked(
-        question=arguments.question,
-        conversation_history=arguments.conversation_history,
-        profile=arguments.profile,
-        language=arguments.language,
-        style=arguments.style,
-        voice=arguments.voice,
-        filter=arguments.filter,
-        priority=arguments.priority,
-        deadline_s=arguments.deadline_s,
+        **same_fields(arguments, QuestionAsked),
         events="default" if token_of(context) is None else "all",
         on_disconnect="continue" if peer.may_leave else "cancel",
         idempotency_key=peer.run_key,

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from bus.wire.fields import same_fields
 from bus.wire.messages import About, Block, Collection, Passage
 from index.groups import Groups
 from index.languages.words import written_terms
@@ -12,26 +13,12 @@ from index.source_paths import openable, source_path
 
 def passage_of(hit: Hit) -> Passage:
     """The hit; where its document is published nowhere, it opens on the page of its source here."""
-    return Passage(
-        source_id=hit.source_id,
-        title=hit.title,
-        url=openable(hit.url) or source_path(hit.source_id, hit.char_start, hit.char_end),
-        score=hit.score,
-        score_type=hit.score_type,
-        text=hit.text,
-        char_start=hit.char_start,
-        char_end=hit.char_end,
-        language=hit.language,
-        snapshot=hit.snapshot,
-        page=hit.page,
-        headings=hit.headings,
-        blocks=tuple(Block(**msgspec.structs.asdict(block)) for block in hit.blocks),
-        intros=hit.intros,
-        about=about_of(hit),
-        rerank_score=hit.rerank_score,
-        coverage=hit.coverage,
-        cosine=hit.cosine,
-    )
+    own = {
+        "url": openable(hit.url) or source_path(hit.source_id, hit.char_start, hit.char_end),
+        "blocks": tuple(Block(**msgspec.structs.asdict(block)) for block in hit.blocks),
+        "about": about_of(hit),
+    }
+    return Passage(**(same_fields(hit, Passage) | own))
 
 
 def collection_of(searcher: Searcher, query: str, language: str, groups: Groups = None) -> Collection:

@@ -23,6 +23,7 @@ from bus.transport.health import answer_health, answer_text
 from bus.transport.users import INFERENCE
 from bus.transport.watched import Watch
 from bus.wire.errors import BadReply
+from bus.wire.fields import same_fields
 from bus.wire.subjects import is_canary
 from prompts.contracts import PROMPTS
 from prompts.rendered import Rendered
@@ -126,27 +127,14 @@ def _key(ask: AskRequest, engine: Engine, rendered: Rendered | None) -> str:
 
 def record_of(prompt: str, rendered: Rendered | None, finished: Finished, *, seed: int) -> AskRecord:
     schema = rendered.schema if rendered is not None else None
+    same = same_fields(finished, AskRecord)
     return AskRecord(
+        **same | {name: round(same[name], 6) for name in ("queue_s", "prefill_s", "decode_s")},
         prompt=prompt,
         variables="",
-        text=finished.text,
         version=rendered.version if rendered is not None else "",
         schema=hashlib.blake2b(msgspec.json.encode(schema), digest_size=6).hexdigest() if schema else "",
         seed=seed,
-        probability=finished.probability,
-        engine=finished.engine,
-        model=finished.model,
-        model_digest=finished.model_digest,
-        finish_reason=finished.finish_reason,
-        tokens_in=finished.tokens_in,
-        tokens_in_cached=finished.tokens_in_cached,
-        tokens_out=finished.tokens_out,
-        queue_s=round(finished.queue_s, 6),
-        prefill_s=round(finished.prefill_s, 6),
-        decode_s=round(finished.decode_s, 6),
-        shortened=finished.shortened,
-        cut=finished.cut,
-        calls=finished.calls,
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from aiohttp import web
 from msgspec import UNSET
 
+from bus.wire.fields import same_fields
 from bus.wire.messages import Constraints, QuestionAsked, Turn
 from bus.wire.response_schema import problem_of
 from prompts.profiles import ProfileError
@@ -89,21 +90,15 @@ def question_of(
     Raises Problem.
     """
     key = idempotency_key(request)
-    return QuestionAsked(
-        question=text,
-        conversation_history=history,
-        profile=asked.model,
-        style=asked.style,
-        language=asked.language,
-        release=asked.release,
-        voice=asked.voice,
-        priority=asked.priority,
-        filter=asked.filter,
-        constraints=constraints_of(asked, max_tokens),
-        deadline_s=asked.deadline_s,
-        on_disconnect=asked.on_disconnect or ("continue" if key else "cancel"),
-        idempotency_key=key,
-    )
+    own = {
+        "question": text,
+        "conversation_history": history,
+        "profile": asked.model,
+        "constraints": constraints_of(asked, max_tokens),
+        "on_disconnect": asked.on_disconnect or ("continue" if key else "cancel"),
+        "idempotency_key": key,
+    }
+    return QuestionAsked(**(same_fields(asked, QuestionAsked) | own))
 
 
 def constraints_of(asked: ChatAsked, max_tokens: int | None) -> Constraints:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from bus.runs.run_record import RunRecord
 from bus.wire.errors import Invalid
+from bus.wire.fields import same_fields
 from bus.wire.messages import Constraints, QuestionAsked, Turn
 from bus.wire.requests import check_text
 from bus.wire.response_schema import problem_of
@@ -137,23 +138,17 @@ async def question_of(request: web.Request, body: ResponseAsked) -> tuple[Respon
         raise Invalid(wrong.code, f"input: {wrong}") from None
     key = idempotency_key(request)
     priority = body.priority or ("batch" if body.service_tier == "flex" else "interactive")
-    question = QuestionAsked(
-        question=last.content,
-        conversation_history=_shortened(turns, edge.settings.max_body_bytes, truncate=body.truncation != "disabled"),
-        profile=body.model,
-        style=body.style,
-        language=body.language,
-        release=body.release,
-        voice=body.voice,
-        priority=priority,
-        filter=body.filter,
-        constraints=_constraints(body),
-        on_disconnect="continue" if body.background or key else "cancel",
-        deadline_s=body.deadline_s,
-        idempotency_key=key,
-        conversation=conversation,
-    )
-    return body, question
+    own = {
+        "question": last.content,
+        "conversation_history": _shortened(turns, edge.settings.max_body_bytes, truncate=body.truncation != "disabled"),
+        "profile": body.model,
+        "priority": priority,
+        "constraints": _constraints(body),
+        "on_disconnect": "continue" if body.background or key else "cancel",
+        "idempotency_key": key,
+        "conversation": conversation,
+    }
+    return body, QuestionAsked(**(same_fields(body, QuestionAsked) | own))
 
 
 def _constraints(body: ResponseAsked) -> Constraints:

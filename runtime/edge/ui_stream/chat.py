@@ -9,6 +9,7 @@ from aiohttp import web
 
 from bus.runs.router import Reader
 from bus.runs.runs import EventsGone, NoSuchRun
+from bus.wire.fields import same_fields
 from bus.wire.messages import QuestionAsked, Turn
 from runtime.edge.conversation import history_of
 from runtime.edge.door import CALLER, Caller
@@ -159,21 +160,10 @@ def question_of(body: ui.UiChatAsked) -> QuestionAsked:
     check_text("last message", last.text)
     turns = (Turn(role=message.role, content=message.text) for message in messages[:-1] if message.role != "system")
     return QuestionAsked(
+        **same_fields(body, QuestionAsked),
         question=last.text,
         conversation_history=history_of(turns),
-        profile=body.profile,
-        style=body.style,
-        language=body.language,
-        contexts=body.contexts,
-        filter=body.filter,
-        constraints=body.constraints,
-        release=body.release,
-        voice=body.voice,
-        priority=body.priority,
-        events=body.events,
         on_disconnect="continue" if body.resume else "cancel",
-        deadline_s=body.deadline_s,
-        idempotency_key=body.idempotency_key,
     )
 
 
