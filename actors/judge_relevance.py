@@ -12,6 +12,7 @@ from actors.outcome.closest import MOST
 from bus.delivery.actor import actor
 from bus.powers.protocols import Ask
 from bus.wire.errors import Failure
+from bus.wire.fields import same_fields
 from bus.wire.messages import Analysis, Extract, Passage, PassagesJudged, PassagesRetrieved
 from prompts import contracts
 
@@ -45,14 +46,6 @@ def keep(passages: tuple[Passage, ...], extracts: tuple[Extract, ...]) -> tuple[
 
 
 def judged(message: PassagesRetrieved, passages: tuple[Passage, ...], analysis: Analysis) -> PassagesJudged:
-    return PassagesJudged(
-        question=message.question,
-        sub_query=message.sub_query,
-        plan=message.plan,
-        round=message.round,
-        passages=passages,
-        analysis=analysis,
-        snapshot=message.snapshot,
-        collection=message.collection,
-        near=tuple(p for p in message.passages if p not in passages)[:MOST],
-    )
+    near = tuple(p for p in message.passages if p not in passages)[:MOST]
+    same = same_fields(message, PassagesJudged) | {"passages": passages}
+    return PassagesJudged(**same, analysis=analysis, near=near)

@@ -17,6 +17,7 @@ from bus.powers.events import Source, Sources
 from bus.powers.protocols import Emit, Search
 from bus.powers.searching import SearchRequest
 from bus.wire.errors import Failure
+from bus.wire.fields import same_fields
 from bus.wire.messages import AnswerSettled, Collection, Passage, PassagesReady, PassagesRetrieved, SubQueryPlanned
 from index.filters import narrowed, words_of
 from index.masking import masked
@@ -64,13 +65,6 @@ def next_step(
     message: SubQueryPlanned, passages: tuple[Passage, ...], snapshot: str, collection: Collection
 ) -> PassagesRetrieved | PassagesReady:
     if message.judged:
-        return PassagesRetrieved(
-            question=message.question,
-            sub_query=message.sub_query,
-            plan=message.plan,
-            round=message.round,
-            passages=passages,
-            snapshot=snapshot,
-            collection=collection,
-        )
+        same = same_fields(message, PassagesRetrieved) | {"snapshot": snapshot}
+        return PassagesRetrieved(**same, passages=passages, collection=collection)
     return PassagesReady(question=message.question, passages=passages, snapshot=snapshot, collection=collection)

@@ -16,6 +16,7 @@ from actors.text.limit import most_of_model
 from actors.text.numbering import as_evidence
 from bus.powers.protocols import Ask, Emit
 from bus.wire.errors import ContentRefused, Failure
+from bus.wire.fields import same_fields
 from bus.wire.messages import (
     AnswerDrafted,
     AnswerRequested,
@@ -125,11 +126,8 @@ def drafted(
     checked = AnswerVerified if stream.check.verifies else AnswerDrafted
     kind = DraftMistranslated if astray and not refused else checked
     return kind(
-        question=request.question,
-        evidence=request.evidence,
-        conflicts=request.conflicts,
+        **same_fields(request, kind) | {"probability": known},
         sentences=tuple(stream.sentences),
-        style=request.style,
         shown=stream.out.shown,
         confidence=confidence,
         refused=refused,
@@ -137,9 +135,6 @@ def drafted(
         cited=cited,
         contradictions=tuple(stream.check.contradictions),
         verified=stream.check.verifies,
-        snapshot=request.snapshot,
-        rounds=request.rounds,
-        probability=known,
         numbers=stream.out.cited if request.question.renumbered else UNSET,
         cut=stream.out.limit.cut,
     )

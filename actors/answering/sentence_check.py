@@ -15,6 +15,7 @@ from actors.question.profile import in_language, profile_of
 from actors.question.resolved import asks_model
 from bus.powers.protocols import Ask
 from bus.wire.errors import Failure
+from bus.wire.fields import same_fields
 from bus.wire.messages import AnswerRequested, Contradiction, Draft, Flag, Question, Sentence
 from index.languages.detection import detect
 from index.text.citations import markers, strip_markers
@@ -183,16 +184,11 @@ def unread(sentence: Sentence) -> Sentence:
 
 
 def on_wire(flag: gate.Flag) -> Flag:
-    return Flag(kind=flag.kind, strength=flag.strength, words=flag.words, evidence_n=flag.evidence_n, why=flag.why)
+    return Flag(**same_fields(flag, Flag))
 
 
 def contradictions_of(verdict: contracts.Verdict) -> list[Contradiction]:
-    return [
-        Contradiction(
-            type=c.type, severity=c.severity, claim=c.claim, evidence_ref=c.evidence_ref, explanation=c.explanation
-        )
-        for c in verdict.contradictions
-    ]
+    return [Contradiction(**same_fields(each, Contradiction)) for each in verdict.contradictions]
 
 
 def cited_in(text: str) -> set[int]:

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+import msgspec
+
 from actors.evidence.section import introductions
 from bus.wire.messages import Analysis, Block, Passage, Span
 from index.text.units import units
@@ -20,17 +22,7 @@ def chunk_of(passage: Passage) -> contracts.Chunk:
 
 
 def analysis_to_prompt(analysis: Analysis) -> contracts.Relevance:
-    return contracts.Relevance(
-        sub_query_id=analysis.sub_query_id,
-        sub_query_statement=analysis.sub_query_statement,
-        relevant_extracts=tuple(
-            contracts.Extract(source_file=e.source_file, excerpt=e.excerpt, relevance=e.relevance)
-            for e in analysis.relevant_extracts
-        ),
-        sub_answer=analysis.sub_answer,
-        confidence=analysis.confidence,
-        missing_aspects=analysis.missing_aspects,
-    )
+    return msgspec.convert(analysis, contracts.Relevance, from_attributes=True)
 
 
 def evidence_of(spans: tuple[Span, ...]) -> tuple[contracts.Evidence, ...]:

@@ -8,6 +8,7 @@ from mcp_types import CallToolResult
 from msgspec import Meta
 
 from bus.powers.sources import SourceText
+from bus.wire.fields import same_fields
 from runtime.mcp.peer import Context
 from runtime.mcp.sources import opened, source_in, source_uri, text_of
 from runtime.mcp.tools import Declared, result_of
@@ -66,20 +67,14 @@ async def open_source(context: Context, arguments: OpenArguments) -> CallToolRes
 def _opened(source: SourceText, base: str) -> OpenedSource:
     uri = source_uri(source.source_id, source.start, source.end)
     at = bisect_right(source.page_starts, source.start, key=lambda page: page[0]) - 1
-    return OpenedSource(
-        source_id=source.source_id,
-        title=source.title or source.source_id,
-        url=opened(source.url or source_path(source.source_id, source.start, source.end), base, uri),
-        uri=uri,
-        language=source.language,
-        page=source.page_starts[at][1] if at >= 0 else None,
-        start=source.start,
-        end=source.end,
-        characters=source.characters,
-        next=source.end if source.end < source.characters else None,
-        detail=source.detail,
-        text=source.text,
-    )
+    own = {
+        "title": source.title or source.source_id,
+        "url": opened(source.url or source_path(source.source_id, source.start, source.end), base, uri),
+        "uri": uri,
+        "page": source.page_starts[at][1] if at >= 0 else None,
+        "next": source.end if source.end < source.characters else None,
+    }
+    return OpenedSource(**(same_fields(source, OpenedSource) | own))
 
 
 OPEN_SOURCE = Declared(

@@ -6,6 +6,7 @@ import msgspec
 from mcp_types import CallToolResult
 from msgspec import Meta
 
+from bus.wire.fields import same_fields
 from bus.wire.messages import Passage
 from index.filters import Filter
 from prompts.vocabulary import Language
@@ -59,20 +60,11 @@ async def search(context: Context, arguments: SearchArguments) -> CallToolResult
 
 
 def _passage(hit: Passage, base: str) -> FoundPassage:
-    uri = source_uri(hit.source_id, hit.char_start, hit.char_end)
-    return FoundPassage(
-        source_id=hit.source_id,
-        title=hit.title or hit.source_id,
-        url=opened(hit.url or source_path(hit.source_id, hit.char_start, hit.char_end), base, uri),
-        uri=uri,
-        page=hit.page,
-        start=hit.char_start,
-        end=hit.char_end,
-        language=hit.language,
-        score=hit.score,
-        score_type=hit.score_type,
-        text=hit.text,
-    )
+    start, end = hit.char_start, hit.char_end
+    uri = source_uri(hit.source_id, start, end)
+    url = opened(hit.url or source_path(hit.source_id, start, end), base, uri)
+    own = {"title": hit.title or hit.source_id, "url": url, "uri": uri, "start": start, "end": end}
+    return FoundPassage(**(same_fields(hit, FoundPassage) | own))
 
 
 def _quoted(n: int, passage: FoundPassage) -> str:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from bus.powers.events import Passages, ProgressEvent, Queued, Sources, StageEvent, VerdictEvent, Withheld
 from bus.runs.run_record import RunRecord
+from bus.wire.fields import same_fields
 from bus.wire.messages import NearPassage, Reference, UnverifiedSentence
 from runtime.edge.cited import base_of, cited
 from runtime.edge.problems import Problem
@@ -162,19 +163,8 @@ class UiForm(TextForm[bytes]):
 
     def _metadata(self, record: RunRecord | None) -> ui.UiMetadata:
         """The end of the run, from its record."""
-        metadata = ui.UiMetadata(run_id=self.run.run_id, withdrawn=bool(self.run.withdrawn))
-        if record is None:
-            return metadata
-        return replace(
-            metadata,
-            outcome=record.outcome,
-            reason=record.reason,
-            confidence=record.confidence,
-            probability=record.probability,
-            profile=record.profile,
-            language=record.language,
-            cut=record.cut,
-        )
+        same = same_fields(record, ui.UiMetadata) if record is not None else {"run_id": self.run.run_id}
+        return ui.UiMetadata(**(same | {"withdrawn": bool(self.run.withdrawn)}))
 
     def _address(self, url: str, source_id: str) -> str:
         return absolute(url or source_path(source_id), self.base)
