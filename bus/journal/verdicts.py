@@ -17,11 +17,16 @@ JUDGEMENTS: tuple[Judgement, ...] = get_args(Judgement)
 MOST, LONGEST_NOTE = 20, 2000
 
 
-class Verdict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a person thinks of a run. `note`: why. `by`: the name of the key, empty without one."""
+class Judged(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A person's verdict on a run. `note`: why."""
 
     verdict: Judgement
     note: Annotated[str, Meta(max_length=LONGEST_NOTE)] = ""
+
+
+class Verdict(Judged, frozen=True, kw_only=True):
+    """What a person thinks of a run. `by`: the name of the key, empty without one."""
+
     by: str = ""
 
 

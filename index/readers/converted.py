@@ -5,8 +5,8 @@ import re
 from index.model import Document, Metadata
 from index.readers.building import TextBuilder
 from index.readers.formats import Format, Source
+from index.readers.front_matter import iso_date
 from index.readers.html import read_fragment
-from index.readers.html_metadata import iso_date
 from index.readers.unreadable import Unreadable
 
 _TYPES = {

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -10,7 +9,7 @@ import msgspec
 from lxml.html import HtmlElement
 
 from index.model import Metadata
-from index.readers.front_matter import understood
+from index.readers.front_matter import iso_date, understood
 
 #: By field, the names under which it is given, the best first.
 _NAMES = {
@@ -71,15 +70,6 @@ def primary_language(tag: str) -> str | None:
     """`pt-BR` and `pt_BR` are `pt`; None for any other text."""
     match = re.match(r"([A-Za-z]{2,3})(?:[-_]|\Z)", tag.strip())
     return match[1].lower() if match else None
-
-
-def iso_date(said: str) -> str:
-    """The day or moment in ISO 8601; empty for any other text."""
-    try:
-        moment = datetime.fromisoformat(said.strip().replace("/", "-"))
-    except ValueError:
-        return ""
-    return moment.date().isoformat() if len(said.strip()) <= 10 else moment.isoformat()
 
 
 def _scheme(url: str) -> str:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from index.model import Document, Metadata
 from index.readers.building import TextBuilder
 from index.readers.formats import Format, Source
+from index.readers.front_matter import iso_date
 from index.readers.html import read_fragment
-from index.readers.html_metadata import iso_date
 from index.readers.unreadable import Unreadable
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -12,7 +13,7 @@ from runtime.commands.run_sources import RUN, refuse, trace_of, with_settings, w
 from runtime.forking.cited_only import cited_only
 from runtime.forking.fork import NothingToFork
 from runtime.replay.sharing import Shared, shared
-from runtime.replay.trace import Trace, dump, masks, write
+from runtime.replay.trace import Trace, dump, masks
 from runtime.settings import Settings
 from runtime.terminal import json_line, one_line, say
 
@@ -48,12 +49,15 @@ def export_command(
         refuse("--raw writes what --share masks; leave one out")
     made = asyncio.run(_made(run_id, settings, raw, share, cited))
     place = out or Path(f"{made.trace.run_id}.{'html' if html else 'jsonl'}")
-    if str(place) == "-":
-        _print(made.trace, html)
-    else:
+    lines = [line + b"\n" for line in _lines(made.trace, html)]
+    if str(place) != "-":
         with writing(place):
-            _write(place, made.trace, html)
+            place.write_bytes(b"".join(lines))
         say(f"{place}: {len(made.trace.records)} records, {len(made.trace.frames)} frames of events")
+    elif sys.stdout.isatty():
+        say("".join(json_line(line) for line in lines), nl=False)
+    else:
+        sys.stdout.buffer.writelines(lines)
     if made.masked:
         say(f"masked values: {made.masked}, each the same everywhere", err=True)
     if made.other:
@@ -77,25 +81,10 @@ async def _made(run_id: str, settings: Settings, raw: bool, share: bool, cited: 
     return await shared(trace, pipeline(), all_secrets=share)
 
 
-def _write(place: Path, trace: Trace, html: bool) -> None:
-    if html:
-        place.write_text(_page(trace), encoding="utf-8")
-    else:
-        write(place, trace)
-
-
-def _print(trace: Trace, html: bool) -> None:
-    if html:
-        say(_page(trace))
-        return
-    for line in dump(trace):
-        if sys.stdout.isatty():
-            say(json_line(line))
-        else:
-            sys.stdout.buffer.write(line + b"\n")
-
-
-def _page(trace: Trace) -> str:
+def _lines(trace: Trace, html: bool) -> Iterator[bytes]:
+    """The lines of a trace file, or a page."""
+    if not html:
+        return dump(trace)
     from runtime.edge.page.offline import offline_page  # with it come aiohttp and the page
 
-    return offline_page(trace)
+    return iter([offline_page(trace).encode()])

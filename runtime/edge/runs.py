@@ -1,12 +1,10 @@
 """/v1/runs: ask a question; resume, look up or cancel its run."""
 
-from typing import Annotated
-
 import msgspec
 from aiohttp import web
 
 from bus.journal.records import WHOLE
-from bus.journal.verdicts import LONGEST_NOTE, Judgement, Verdict, add_verdict
+from bus.journal.verdicts import Judged, Judgement, Verdict, add_verdict
 from bus.powers.events import EVENT_TYPES
 from bus.runs.router import Reader
 from bus.runs.run_record import RunRecord
@@ -135,13 +133,6 @@ async def resume(request: web.Request) -> web.StreamResponse:
         if reader.ends_by(after):
             return web.Response(status=204, headers=run_headers(run_id))
         return await stream(request, reader, EventForm(after), "sse", cut="end")
-
-
-class Judged(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A person's verdict on a run. `note`: why."""
-
-    verdict: Judgement
-    note: Annotated[str, msgspec.Meta(max_length=LONGEST_NOTE)] = ""
 
 
 class Marked(msgspec.Struct, frozen=True, kw_only=True):
