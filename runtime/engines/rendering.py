@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from actors.question.profile import PROFILES, profile_of
+from bus.wire.fields import same_fields
 from prompts.contracts import PROMPTS, Prompt
 from prompts.files import is_remembered, source_of
 from prompts.rendered import Rendered
@@ -38,18 +39,8 @@ class Renderer:
 
     def constants(self) -> tuple[Rendered, ...]:
         """Every prompt's constant part, which a device can prefill before the first question."""
-        library = self._library("general")
-        return tuple(
-            Rendered(
-                system=file.system,
-                user="",
-                version=file.version,
-                schema=file.schema,
-                temperature=file.temperature,
-                max_tokens=file.max_tokens,
-            )
-            for file in (library.file(prompt.name) for prompt in PROMPTS)
-        )
+        files = map(self._library("general").file, (prompt.name for prompt in PROMPTS))
+        return tuple(Rendered(**same_fields(file, Rendered), user="") for file in files)
 
     def _library(self, profile: str) -> "Library":
         from prompts.library import Library  # an engine without a model renders nothing

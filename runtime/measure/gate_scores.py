@@ -8,6 +8,7 @@ import msgspec
 
 from actors.gate.check import check_sentence
 from actors.gate.flags import Flag, Standing, standing
+from bus.wire.fields import same_fields
 from index.text.citations import markers
 from prompts.contracts import Evidence
 from runtime.measure.lines import BadLine, decoded
@@ -32,9 +33,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     label: str | None = None
 
     def numbered(self) -> tuple[Evidence, ...]:
-        return tuple(
-            Evidence(n=item.n, source_id=item.source_id, title=item.title, text=item.text) for item in self.evidence
-        )
+        return tuple(Evidence(**same_fields(item, Evidence)) for item in self.evidence)
 
 
 _FORM = 'each line must be {"id": "…", "answer": "…", "evidence": [{"n": 1, "text": "…"}]}'

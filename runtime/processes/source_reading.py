@@ -17,6 +17,7 @@ from bus.powers.sources import (
     fits,
     no_such_source,
 )
+from bus.wire.fields import same_fields
 from bus.wire.messages import About, Block
 from index.documents.originals import has_own_file, media_type
 from index.model import Entry
@@ -94,12 +95,9 @@ def list_of(searcher: Searcher, asked: ListAsked) -> SourceList:
 
 
 def _listed(entry: Entry) -> ListedSource:
-    return ListedSource(
-        source_id=entry.source_id,
-        title=entry.title,
-        url=openable(entry.url) or source_path(entry.source_id),
-        language=entry.language,
-        characters=entry.characters,
-        passages=entry.count,
-        about=msgspec.convert(entry.metadata, About, from_attributes=True),
-    )
+    own = {
+        "url": openable(entry.url) or source_path(entry.source_id),
+        "passages": entry.count,
+        "about": msgspec.convert(entry.metadata, About, from_attributes=True),
+    }
+    return ListedSource(**(same_fields(entry, ListedSource) | own))

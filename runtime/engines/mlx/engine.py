@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from bus.wire.errors import Busy, Failure, Unavailable
+from bus.wire.fields import same_fields
 from prompts.rendered import Rendered
 from runtime.engines.engine import Delta, DeviceView, Finished, Request, RequestRecord, Wiring
 from runtime.engines.mlx.settings import DEFAULT_MODEL, DeviceSettings
@@ -199,17 +200,8 @@ def make(settings: InferenceSettings, wiring: Wiring) -> MlxEngine:
 def _finished(event: Done) -> Finished:
     record = event.record
     return Finished(
+        **same_fields(record, Finished),
         text=event.text,
         finish_reason="length" if record.ending == "length" else "stop",
-        engine=record.engine,
-        model=record.model,
-        model_digest=record.model_digest,
-        tokens_in=record.tokens_in,
         tokens_in_cached=record.tokens_cached,
-        tokens_out=record.tokens_out,
-        queue_s=record.queue_s,
-        prefill_s=record.prefill_s,
-        decode_s=record.decode_s,
-        probability=record.probability,
-        shortened=record.shortened,
     )
