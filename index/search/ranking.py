@@ -1,7 +1,7 @@
 """From the candidates of a backend to hits: fusion, near-duplicates merged, and the text of a hit. Pure."""
 
 from collections.abc import Iterator, Sequence
-from itertools import batched
+from itertools import batched, zip_longest
 from typing import NamedTuple
 
 import msgspec
@@ -10,6 +10,7 @@ import numpy as np
 from index.backend import Candidate, CandidateQuery, Candidates, Key, Visible
 from index.embedders.reranker import Reranker
 from index.languages import every, pattern
+from index.languages.meaning import nearness
 from index.model import Hit, ScoreType, all_headings, indexed_text, own_headings
 from index.search.fusion import Covers, mean_of_shares
 from index.text.codes import with_codes
@@ -19,29 +20,63 @@ from index.text.ngrams import encode_all
 
 
 class Fused(NamedTuple):
-    """A candidate with its score of both sides, 0 to 1, and the share of the question that it covers."""
+    """A candidate with its score of both sides, 0 to 1, and the share of the question that it covers; for a question in another
+    language its nearness in meaning.
+    """
 
     candidate: Candidate
     score: float
     coverage: float
+    nearness: float = 0.0
 
 
-def fused(found: Candidates, asked: CandidateQuery, seen: Visible) -> list[Fused]:
+def fused(found: Candidates, asked: CandidateQuery, seen: Visible, foreign: str = "") -> list[Fused]:
     """The candidates of both sides, best first. A passage counts for the question or the variant of it that it covers best.
+
+    `foreign`: the question, if no passage is in its language; nearness in meaning counts then.
 
     The topic counts for the text alone: around it and in phrases it would draw the passage that answered the question before.
     """
     candidates = sorted(found.candidates, key=lambda one: one.passage.number)
     covers = _covers(candidates, [text for text, _ in asked.terms], asked.topic, seen)
+    near = _near(foreign, candidates) if foreign else {}
     scores = mean_of_shares(
         {one.key: one.bm25.score for one in candidates if one.bm25},
         {one.key: one.cosine for one in candidates},
         covers,
         {one.key for one in candidates if one.begins},
         found.best_cosine,
+        near,
     )
     by_key = {one.key: one for one in candidates}
-    return [Fused(by_key[key], score, covers[key].text) for key, score in scores]
+    return [Fused(by_key[key], score, covers[key].text, near.get(key, 0.0)) for key, score in scores]
+
+
+def nearest(question: str, ranked: Sequence[Fused]) -> float:
+    """How near the first passages are to the question in meaning, at most; 1 where one covers half of its words."""
+    first = ranked[:_FIRST]
+    if max((one.coverage for one in first), default=0.0) >= NEAR:
+        return 1.0
+    return max(nearness(question, [indexed_text(one.candidate.passage) for one in first]), default=0.0)
+
+
+def with_others(ranked: Sequence[Fused], others: Sequence[Fused], language: str, own: float) -> list[Fused]:
+    """The candidates in turn with the near ones of `others` that are in another language; the nearer ones first, `own` being how
+    near the candidates are.
+    """
+    known = {one.candidate.key for one in ranked}
+    near = [
+        one
+        for one in others
+        if one.nearness >= _LEAST_NEAR and one.candidate.passage.language != language and one.candidate.key not in known
+    ]
+    first, second = (near, ranked) if max((one.nearness for one in near), default=0.0) > own else (ranked, near)
+    return [one for pair in zip_longest(first, second) for one in pair if one is not None]
+
+
+def _near(question: str, candidates: Sequence[Candidate]) -> dict[Key, float]:
+    shares = nearness(question, [indexed_text(one.passage) for one in candidates])
+    return {one.key: share for one, share in zip(candidates, shares, strict=True)}
 
 
 def behind(first: Sequence[Fused], more: Sequence[Fused]) -> list[Fused]:
@@ -78,6 +113,8 @@ def reranked(reranker: Reranker, query: str, hits: list[Hit]) -> list[Hit]:
     return [hit for _, hit in sorted(zip(scores, scored, strict=True), key=lambda pair: -pair[0])]
 
 
+#: Below this nearness none of the first passages is near a question; a passage in another language is from _LEAST_NEAR on.
+NEAR, _LEAST_NEAR, _FIRST = 0.5, 0.36, 5
 #: In the path of a copy: an archive, what a language calls copies, a number that a browser adds.
 _COPY = pattern((r"\.(?:zip|tar|tgz|gz)/", r"\(\d+\)\.\w+$", *every(lambda language: [language.search.copies])))
 

@@ -23,7 +23,7 @@ from index.languages.translation import translated
 from index.model import Entry, Hit, Passage, indexed_text
 from index.search import spelling
 from index.search.local_backend import LocalSnapshots
-from index.search.ranking import behind, fused, of_both_sides, of_one_side, reranked
+from index.search.ranking import NEAR, Fused, behind, fused, nearest, of_both_sides, of_one_side, reranked, with_others
 from index.snapshot.allowed import REMEMBERED
 from index.snapshot.roots import Root
 from index.surrogates import without_surrogates
@@ -40,6 +40,8 @@ _COVERED = 0.7
 _TOPIC_CHARS = 200
 #: A list of results is ranked from LIST_DEPTH candidates of each side; where they are too few, others of DEEP follow.
 LIST_DEPTH, DEEP = 10, 100
+#: So many of each side where no passage is in the question's language: words in another language find them less surely.
+FOREIGN_DEPTH = 50
 
 
 class _OpenBackend:
@@ -244,15 +246,15 @@ class Searcher:
             backend = opened.backend
             seen = backend.seen(groups)
             terms = _terms(query, language, seen, variants=vector_k > 0)
-            is_foreign = language not in seen.languages
+            others = terms[1:] if language not in seen.languages else []
+            foreign = terms[0][0] if others else ""
+            depth = FOREIGN_DEPTH if others and bm25_k else 0
             request = CandidateQuery(
                 terms=terms if bm25_k else (),
                 topic=topic,
-                vector=_vector(opened.embedder(groups), query, topic, terms[1:] if is_foreign else ())
-                if vector_k
-                else None,
-                bm25_k=bm25_k,
-                vector_k=vector_k,
+                vector=_vector(opened.embedder(groups), query, topic, others) if vector_k else None,
+                bm25_k=max(bm25_k, depth),
+                vector_k=max(vector_k, depth),
                 threshold=backend.threshold if threshold is None else threshold,
                 filter=filter,
                 groups=groups,
@@ -261,25 +263,38 @@ class Searcher:
             most = bm25_k + vector_k if deep else k
             rest: list[Hit] = []
             if bm25_k and vector_k:
-                ranked = fused(result, request, seen)
-                if max((one.coverage for one in ranked), default=0.0) < _COVERED:
+                ranked = fused(result, request, seen, foreign)
+                # A word of another language is not misspelt.
+                if not others and max((one.coverage for one in ranked), default=0.0) < _COVERED:
                     texts = [indexed_text(one.candidate.passage) for one in ranked]
                     meant = opened.respelled(query, language, groups, texts or ("",))
                     if meant != query:
                         terms = _terms(meant, language, seen, variants=True)
-                        vector = _vector(opened.embedder(groups), meant, topic, terms[1:] if is_foreign else ())
+                        vector = _vector(opened.embedder(groups), meant, topic, ())
                         request = msgspec.structs.replace(request, terms=terms, vector=vector)
                         ranked = fused(backend.candidates(request), request, seen)
+                if not others and (near := nearest(request.terms[0][0], ranked)) < NEAR:
+                    ranked = with_others(ranked, self._of_others(backend, request, seen), language, near)
                 hits = of_both_sides(ranked, most, backend.snapshot)
                 if as_list and len(hits) < k:
                     deeper = msgspec.structs.replace(request, bm25_k=DEEP, vector_k=DEEP)
-                    more = behind(ranked, fused(backend.candidates(deeper), deeper, seen))
+                    more = behind(ranked, fused(backend.candidates(deeper), deeper, seen, foreign))
                     rest = of_both_sides(more, k, backend.snapshot)[len(hits) :]
             else:
                 hits = of_one_side(result, most, "bm25" if bm25_k else "vector", backend.snapshot)
         if self._reranker is not None and rerank:
             hits = reranked(self._reranker, f"{query} {topic}".strip(), hits)
         return [*hits, *rest][:k]
+
+    def _of_others(self, backend: Backend, request: CandidateQuery, seen: Visible) -> list[Fused]:
+        """The candidates for the question's words in the other languages."""
+        (asked, language), *_ = request.terms
+        words = [(text, other) for other in seen.languages if (text := translated(asked, language, other))]
+        if not words:
+            return []
+        terms = [(asked, language), *words]
+        deep = msgspec.structs.replace(request, terms=terms, bm25_k=FOREIGN_DEPTH, vector_k=0, vector=None)
+        return fused(backend.candidates(deep), deep, seen, asked)
 
     def passing(self, filter: Filter, groups: Groups = None) -> int:
         """How many of the documents that a caller in `groups` sees pass. Raises IndexProblem once closed."""

@@ -76,15 +76,32 @@ ENGLISH = {
 }
 
 
-@pytest.fixture
-def english(tmp_path: Path) -> Iterator[Searcher]:
-    index = tmp_path / "index"
+KOREAN = {
+    "parking": "주차장은 오전 일곱 시부터 열립니다. 방문 차량은 정문에서 등록합니다.",
+    "lunch": "구내식당의 점심은 열한 시 반부터 제공됩니다.",
+}
+
+
+def _opened(index: Path, documents: dict[str, dict[str, str]]) -> Searcher:
     with snapshot.writing(index):
         build = Build(LocalSink(index))
-        for name, text in ENGLISH.items():
-            build.put(Document(source_id=name, title="", text=text, language="en"))
+        for language, texts in documents.items():
+            for name, text in texts.items():
+                build.put(Document(source_id=name, title="", text=text, language=language))
         build.publish()
-    searcher = Searcher.open(index)
+    return Searcher.open(index)
+
+
+@pytest.fixture
+def english(tmp_path: Path) -> Iterator[Searcher]:
+    searcher = _opened(tmp_path / "index", {"en": ENGLISH})
+    yield searcher
+    searcher.close()
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> Iterator[Searcher]:
+    searcher = _opened(tmp_path / "index", {"en": ENGLISH, "ko": KOREAN})
     yield searcher
     searcher.close()
 
@@ -111,6 +128,25 @@ def test_other_languages_are_searched_only_where_its_own_say_nothing(searcher: S
     assert searcher.variants("환불 신청", "ko") == {}
     own = {hit.language for hit in searcher.search("환불은 며칠 안에 신청합니까?", language="ko")[:1]}
     assert own == {"ko"}
+
+
+@pytest.mark.parametrize(
+    ("question", "source_id"),
+    [
+        ("직원의 유급 휴가는 며칠입니까?", "leave"),
+        ("도서관 책은 언제 반납합니까?", "books"),
+        ("화재가 나면 어떻게 합니까?", "fire"),
+    ],
+)
+def test_mixed_index_is_searched_in_other_languages(mixed: Searcher, question: str, source_id: str) -> None:
+    found = [hit.source_id for hit in mixed.search(question, language="ko")]
+    assert source_id in found[:2]
+    assert found[:2] == [hit.source_id for hit in mixed.search(question, language="ko", k=2)]
+
+
+@pytest.mark.parametrize(("question", "source_id"), [("주차장은 언제 열립니까?", "parking"), ("점심은 언제?", "lunch")])
+def test_own_language_comes_first_in_a_mixed_index(mixed: Searcher, question: str, source_id: str) -> None:
+    assert mixed.search(question, language="ko")[0].source_id == source_id
 
 
 @pytest.mark.parametrize("word", ["Severnce", "severin", "burms", "퇴직금이", "kindle"])

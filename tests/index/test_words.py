@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from actors.choosing.forms import holds, kind_of
 from index.languages import LANGUAGES, of
 from index.languages.folding import fold, normal, visible
+from index.languages.meaning import nearness
 from index.languages.negation import is_negated, negations
 from index.languages.stems import Affix, affixes, stem
 from index.languages.translation import translated
@@ -325,9 +326,9 @@ def test_names_cross(question: str, language: str, into: list[str], variants: di
 @pytest.mark.parametrize(
     ("text", "language", "other", "has", "lacks"),
     [
-        ("환불 절차", "ko", "en", {"refund", "procedure"}, {"the"}),
+        ("환불 절차", "ko", "en", {"refund", "procedures"}, {"the"}),
         ("the refund of the visa", "en", "fr", {"visa"}, {"the", "of", "le"}),
-        ("员工休假", "zh", "es", {"employees", "vacaciones"}, {"的"}),
+        ("员工休假", "zh", "es", {"empleados", "vacaciones"}, {"的"}),
         ("the employees of ISO 9001", "en", "ko", {"iso", "9001", "직원들이"}, {"of"}),
         ("الموظفين", "ar", "en", {"employees"}, set()),
     ],
@@ -344,6 +345,32 @@ def test_words_cross(text: str, language: str, other: str, has: set[str], lacks:
 )
 def test_nothing_crosses_without_known_words(text: str, language: str, other: str) -> None:
     assert translated(text, language, other) == ""
+
+
+HOLIDAYS = {
+    "ar": "كم يوما إجازة للموظفين؟",
+    "en": "How many days of holiday do employees have?",
+    "es": "¿Cuántos días de vacaciones tienen los empleados?",
+    "fr": "Combien de jours de congé ont les employés ?",
+    "ko": "직원의 휴가는 며칠입니까?",
+    "zh": "员工有多少天假期？",
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_translations_are_near_in_meaning(language: str) -> None:
+    others = [*HOLIDAYS.values(), "Turn the screw to the left.", "프린터에 종이를 넣으십시오.", ""]
+    near = dict(zip(others, nearness(HOLIDAYS[language], others), strict=True))
+    assert near[HOLIDAYS[language]] == pytest.approx(1, abs=0.01)
+    assert min(near[text] for text in HOLIDAYS.values()) > max(near[text] for text in others[-3:])
+    assert near[""] == 0
+
+
+@pytest.mark.parametrize("text", ["", "?!", "\u0378"])
+def test_text_without_words_is_near_nothing(text: str) -> None:
+    assert nearness(text, ["a text"]) == [0.0]
+    assert nearness("a question", [text, text]) == [0.0, 0.0]
+    assert nearness("a question", []) == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -1,0 +1,132 @@
+"""How near texts are in meaning across languages, by vectors of the pieces of words (docs/other-languages.md).
+
+Input: a question and texts, in any of the six languages. Output: a number from 0 to 1 for each text. It ranks passages that a
+search has found; it says nothing about word order or negation. The vectors were learnt from texts in two languages with one
+meaning: pieces that translate each other point the same way, and rare pieces have long vectors.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from itertools import accumulate, chain
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.languages.folding import fold
+
+_VECTORS: Final = Path(__file__).with_name("meaning.npy")
+_PIECES: Final = Path(__file__).with_name("meaning.npz")
+_WORD: Final = re.compile(r"[^\W_]+")
+#: Stands before the first piece of a word.
+_START: Final = "\u2581"
+_LONGEST_WORD: Final = 64
+#: What a letter of no piece costs: more than any piece.
+_UNKNOWN: Final = 25.0
+#: The part of the whole texts in the result; the rest is that of the question's single pieces.
+_WHOLE: Final = 0.35
+
+_Numbers = NDArray[np.uint16]
+_Rows = NDArray[np.float32]
+
+
+class _Table(NamedTuple):
+    """One row for each piece: a vector of length 1 in whole numbers, the factor that they take, and the weight of the piece."""
+
+    vectors: NDArray[np.int8]
+    scale: _Rows
+    weight: _Rows
+
+    def rows(self, numbers: _Numbers) -> _Rows:
+        return self.vectors.take(numbers, 0).astype(np.float32) * self.scale.take(numbers)[:, None]
+
+
+class _Spelling(NamedTuple):
+    """Each piece's number and log-probability, by how it is written; the length of the longest piece, by first letter."""
+
+    pieces: dict[str, tuple[int, float]]
+    longest: dict[str, int]
+
+
+def nearness(question: str, texts: Sequence[str]) -> list[float]:
+    """The mean of two likenesses for each text, by _WHOLE: of the whole texts, the cosine of the sums of their vectors; of the
+    question's pieces, the square of the cosine with the nearest piece of the text, by their weights.
+    """
+    wanted = _numbers(question)
+    held = [_numbers(text) for text in texts]
+    if not len(wanted) or not any(map(len, held)):
+        return [0.0] * len(texts)
+    table = _table()
+    every, places = np.unique(np.concatenate(held), return_inverse=True)
+    vectors, weights = table.rows(every), table.weight.take(every)
+    counts = np.zeros((len(held), len(every)), dtype=np.float32)
+    np.add.at(counts, (np.repeat(np.arange(len(held)), list(map(len, held))), places), weights[places])
+    asked, heavy = table.rows(wanted), table.weight.take(wanted)
+    whole = _unit(counts @ vectors) @ _unit(heavy[None] @ asked)[0]
+    cosines = np.zeros((len(wanted), len(every) + 1), dtype=np.float32)
+    np.clip(asked @ vectors.T, 0, 1, out=cosines[:, :-1])
+    nearest = np.square(_most(cosines, places, list(map(len, held))))
+    single = heavy @ nearest / heavy.sum()
+    shares: list[float] = (_WHOLE * np.clip(whole, 0, 1) + (1 - _WHOLE) * single).tolist()
+    return shares
+
+
+def _most(cosines: _Rows, places: NDArray[np.intp], sizes: Sequence[int]) -> _Rows:
+    """The highest cosine of each row among the places of each text; every text has the last column, too."""
+    ends = list(accumulate(sizes))
+    starts = [end - size + at for at, (end, size) in enumerate(zip(ends, sizes, strict=True))]
+    most: _Rows = np.maximum.reduceat(cosines[:, np.insert(places, ends, cosines.shape[1] - 1)], starts, axis=1)
+    return most
+
+
+def _unit(rows: _Rows) -> _Rows:
+    lengths = np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+    return (rows / lengths).astype(np.float32)
+
+
+@lru_cache(maxsize=8192)
+def _numbers(text: str) -> _Numbers:
+    """The numbers of the pieces of a text, in order."""
+    return np.fromiter(chain.from_iterable(map(_split, _WORD.findall(fold(text)))), dtype=np.uint16)
+
+
+@lru_cache(maxsize=200_000)
+def _split(word: str) -> tuple[int, ...]:
+    """The most likely pieces of a folded word; letters of no piece are left out."""
+    known, longest = _spelling()
+    text = _START + word[:_LONGEST_WORD]
+    best: list[tuple[float, int, int | None]] = [(0.0, 0, None), *((-1e9, 0, None) for _ in text)]
+    for start in range(len(text)):
+        likely = best[start][0]
+        for end in range(start + 1, min(len(text), start + longest.get(text[start], 0)) + 1):
+            piece = known.get(text[start:end])
+            if piece is not None and likely + piece[1] > best[end][0]:
+                best[end] = likely + piece[1], start, piece[0]
+        if best[start + 1][0] < likely - _UNKNOWN:
+            best[start + 1] = likely - _UNKNOWN, start, None
+    numbers: list[int] = []
+    end = len(text)
+    while end:
+        _, end, number = best[end]
+        if number is not None:
+            numbers.append(number)
+    return tuple(reversed(numbers))
+
+
+@cache
+def _table() -> _Table:
+    with np.load(_PIECES) as file:
+        return _Table(np.load(_VECTORS, mmap_mode="r"), file["scale"], file["weight"])
+
+
+@cache
+def _spelling() -> _Spelling:
+    with np.load(_PIECES) as file:
+        likely: list[float] = file["cost"].tolist()
+        written = bytes(file["pieces"]).decode().split("\n")
+    longest: dict[str, int] = {}
+    for piece in written:
+        longest[piece[:1]] = max(longest.get(piece[:1], 0), len(piece))
+    return _Spelling({piece: (at, likely[at]) for at, piece in enumerate(written) if piece}, longest)
