@@ -1,7 +1,7 @@
 """End a run with the closest passages: they are shown as passages with the matches marked, and nothing is claimed.
 
-They replace a refusal wherever a passage is near: one with a content word of the question, or any passage when the documents
-are in other languages, where words cannot match.
+They replace a refusal wherever a passage is near: one with a content word of the question, one in another language that is near
+in meaning, or any passage when all documents are in other languages.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,9 @@ from actors.question.exercises import is_exercise
 from actors.question.profile import profile_of
 from bus.wire.fields import same_fields
 from bus.wire.messages import AnswerSettled, NearPassage, Passage, Question, Span
+from index.languages.meaning import NEAR_ABROAD, nearness
 from index.text.matching import content_words, matches
+from index.text.question_words import without_question_words
 from index.text.units import units
 from prompts import notices
 from prompts.vocabulary import QueryType, Reason
@@ -47,6 +49,7 @@ def closest(
     `best`: the best units, which order the passages and where long ones are cut; the passages without one follow as given.
     `notice` replaces the words that say why nothing is claimed. `languages`: those of the documents, if not the question's.
     """
+    languages = languages or abroad(question, passages)
     if not near(question, passages, languages=languages):
         return refuse(
             question,
@@ -69,10 +72,21 @@ def near(question: Question, passages: Sequence[Passage], *, languages: Sequence
     """Whether a passage is near. None is for an exercise, since a passage may contain the solution."""
     if not passages or _gets_hint(question):
         return False
+    return bool(languages) or _has_words(question, passages) or bool(abroad(question, passages))
+
+
+def abroad(question: Question, passages: Sequence[Passage]) -> tuple[str, ...]:
+    """The languages of the passages that are near in meaning; none where a passage has a word of the question."""
+    others = [one for one in passages if one.language not in (question.language, "und", "")]
+    if not others or _has_words(question, passages):
+        return ()
+    nearest = nearness(without_question_words(question.text), [f"{one.title}\n{one.text}" for one in others])
+    return tuple(sorted({one.language for one, near in zip(others, nearest, strict=True) if near >= NEAR_ABROAD}))
+
+
+def _has_words(question: Question, passages: Sequence[Passage]) -> bool:
     wanted = content_words(_words_of(question))
-    return bool(languages) or any(
-        matches(" ".join((passage.title, *passage.headings, passage.text)), wanted) for passage in passages
-    )
+    return any(matches(" ".join((one.title, *one.headings, one.text)), wanted) for one in passages)
 
 
 def passage_of(span: Span) -> Passage:

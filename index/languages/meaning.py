@@ -25,6 +25,8 @@ _START: Final = "\u2581"
 _LONGEST_WORD: Final = 64
 #: What a letter of no piece costs: more than any piece.
 _UNKNOWN: Final = 25.0
+#: From this nearness on a passage in another language is near a question.
+NEAR_ABROAD: Final = 0.36
 #: The part of the whole texts in the result; the rest is that of the question's single pieces.
 _WHOLE: Final = 0.35
 

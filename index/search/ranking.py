@@ -10,7 +10,7 @@ import numpy as np
 from index.backend import Candidate, CandidateQuery, Candidates, Key, Visible
 from index.embedders.reranker import Reranker
 from index.languages import every, pattern
-from index.languages.meaning import nearness
+from index.languages.meaning import NEAR_ABROAD, nearness
 from index.model import Hit, ScoreType, all_headings, indexed_text, own_headings
 from index.search.fusion import Covers, mean_of_shares
 from index.text.codes import with_codes
@@ -68,7 +68,7 @@ def with_others(ranked: Sequence[Fused], others: Sequence[Fused], language: str,
     near = [
         one
         for one in others
-        if one.nearness >= _LEAST_NEAR and one.candidate.passage.language != language and one.candidate.key not in known
+        if one.nearness >= NEAR_ABROAD and one.candidate.passage.language != language and one.candidate.key not in known
     ]
     first, second = (near, ranked) if max((one.nearness for one in near), default=0.0) > own else (ranked, near)
     return [one for pair in zip_longest(first, second) for one in pair if one is not None]
@@ -113,8 +113,8 @@ def reranked(reranker: Reranker, query: str, hits: list[Hit]) -> list[Hit]:
     return [hit for _, hit in sorted(zip(scores, scored, strict=True), key=lambda pair: -pair[0])]
 
 
-#: Below this nearness none of the first passages is near a question; a passage in another language is from _LEAST_NEAR on.
-NEAR, _LEAST_NEAR, _FIRST = 0.5, 0.36, 5
+#: Below this nearness none of the first passages is near a question in their language.
+NEAR, _FIRST = 0.5, 5
 #: In the path of a copy: an archive, what a language calls copies, a number that a browser adds.
 _COPY = pattern((r"\.(?:zip|tar|tgz|gz)/", r"\(\d+\)\.\w+$", *every(lambda language: [language.search.copies])))
 

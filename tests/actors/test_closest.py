@@ -70,6 +70,18 @@ def test_across_languages_any_passage_is_near(language: str, told: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "outcome"),
+    [("직원의 유급 휴가는 며칠입니까?", "closest"), ("프린터 용지는 어디에 있습니까?", "refused")],
+)
+def test_passage_in_another_language_is_near_by_its_meaning(text: str, outcome: str) -> None:
+    own = passage(text="주차장은 일곱 시에 열립니다.", title="", language="ko")
+    other = passage(text="Every employee has 25 days of paid holiday a year.", title="", language="en")
+    found = ended(own, other, question=question(text=text, language="ko"))
+    assert found.outcome == outcome
+    assert ("영어" in found.answer) == (outcome == "closest")
+
+
+@pytest.mark.parametrize(
     ("passages", "changes"),
     [
         ((), {}),
