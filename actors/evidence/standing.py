@@ -101,11 +101,13 @@ def _names(sentence: str, by: Dated, older: Sequence[Dated]) -> bool:
     if any(code in f"{part.title}\n{part.text}" and code not in by.title for code in _CODE.findall(sentence)
            for part in older):  # fmt: skip
         return True
+    if not dated or dated & set(_years(by)):
+        return False
     mine = _words(by.title)
-    return (
-        bool(dated)
-        and not dated & set(_years(by))
-        and len(mine & title) >= TITLE_SUBJECT_SHARE * min(len(mine), len(title))
+    # A file's name may be its title, and its first line its subject.
+    subjects = (title, *(_words(part.text.partition("\n")[0]) for part in older))
+    return any(
+        subject and len(mine & subject) >= TITLE_SUBJECT_SHARE * min(len(mine), len(subject)) for subject in subjects
     )
 
 

@@ -278,6 +278,19 @@ def test_document_names_the_one_it_replaces(title: str, sentence: str, old: str)
 
 
 @pytest.mark.parametrize(
+    ("title", "sentence", "first_line"),
+    [
+        ("低浓度阿托品滴眼液使用规范", "本规范取代2021年的用药说明。", "阿托品滴眼液家长须知（2021年版）"),
+        ("Crane rules", "These rules replace the notice of 2021.", "Rules for the crane, 2021"),
+    ],
+)
+def test_first_line_names_a_document_whose_title_is_its_file(title: str, sentence: str, first_line: str) -> None:
+    new, text = document("new.md", title, sentence), f"{first_line}\n\nIt is open."
+    assert standing(new, document("leaflet-2021.txt", "leaflet-2021", text)) == {"leaflet-2021.txt": "new.md"}
+    assert standing(new, document("leaflet-2021.txt", "leaflet-2021", "A plan of the kitchen\n\nIt is open.")) == {}
+
+
+@pytest.mark.parametrize(
     ("text", "title"),
     [
         ("This guide has been superseded by the rules of the campus.", "Guide"),
