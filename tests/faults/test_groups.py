@@ -194,9 +194,15 @@ def test_hidden_word_changes_no_score(tmp_path: Path) -> None:
     update(tmp_path, [*shared, *hidden])
     with closing(Searcher.open(tmp_path)) as searcher:
         for sides in ({"bm25_k": 20}, {"bm25_k": 0}):
-            results = [searcher.search(f"{word} gate", k=20, vector_k=20, groups=("sales",), **sides) for word in words]
-            assert len({tuple((hit.source_id, hit.cosine) for hit in hits) for hits in results}) == 1
-            assert {round(hits[0].score, 6) for hits in results} == {round(results[0][0].score, 6)}
+            results = [
+                searcher.search(f"{word} gate", language="en", k=100, vector_k=20, groups=("sales",), **sides)
+                for word in words
+            ]
+            # Which passages of other languages come between depends on the letters of the word, of no document.
+            own = [[hit for hit in hits if hit.language == "en"] for hits in results]
+            assert len({tuple((hit.source_id, hit.cosine) for hit in hits) for hits in own}) == 1
+            assert {round(hits[0].score, 6) for hits in own} == {round(own[0][0].score, 6)}
+            assert not {hit.source_id for hits in results for hit in hits} & set(words)
         assert searcher.search(f"{words[0]} gate", k=1, groups=("board",))[0].source_id == words[0]
 
 
