@@ -1,5 +1,6 @@
 """From the candidates of a backend to hits: fusion, near-duplicates merged, and the text of a hit. Pure."""
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import batched, zip_longest
 from typing import NamedTuple
@@ -53,11 +54,15 @@ def fused(found: Candidates, asked: CandidateQuery, seen: Visible, foreign: str 
 
 
 def nearest(question: str, ranked: Sequence[Fused]) -> float:
-    """How near the first passages are to the question in meaning, at most; 1 where one covers half of its words."""
+    """How near the first passages are to the question in meaning, without its numbers, which have none; at most, and 1 where one
+    covers half of its words.
+    """
     first = ranked[:_FIRST]
     if max((one.coverage for one in first), default=0.0) >= NEAR:
         return 1.0
-    return max(nearness(question, [indexed_text(one.candidate.passage) for one in first]), default=0.0)
+    return max(
+        nearness(_NUMBER.sub(" ", question), [indexed_text(one.candidate.passage) for one in first]), default=0.0
+    )
 
 
 def with_others(ranked: Sequence[Fused], others: Sequence[Fused], language: str, own: float) -> list[Fused]:
@@ -115,6 +120,7 @@ def reranked(reranker: Reranker, query: str, hits: list[Hit]) -> list[Hit]:
 
 #: Below this nearness none of the first passages is near a question in their language.
 NEAR, _FIRST = 0.5, 5
+_NUMBER = re.compile(r"\d+")
 #: In the path of a copy: an archive, what a language calls copies, a number that a browser adds.
 _COPY = pattern((r"\.(?:zip|tar|tgz|gz)/", r"\(\d+\)\.\w+$", *every(lambda language: [language.search.copies])))
 
