@@ -17,6 +17,7 @@ from actors.question.exercises import is_exercise
 from actors.question.profile import profile_of
 from bus.wire.fields import same_fields
 from bus.wire.messages import AnswerSettled, NearPassage, Passage, Question, Span
+from index.languages import UNDETERMINED
 from index.languages.meaning import NEAR_ABROAD, nearness
 from index.text.matching import content_words, matches
 from index.text.question_words import without_question_words
@@ -77,11 +78,15 @@ def near(question: Question, passages: Sequence[Passage], *, languages: Sequence
 
 def abroad(question: Question, passages: Sequence[Passage]) -> tuple[str, ...]:
     """The languages of the passages that are near in meaning; none where a passage has a word of the question."""
-    others = [one for one in passages if one.language not in (question.language, "und", "")]
+    others = [one for one in passages if is_foreign(question, one)]
     if not others or _has_words(question, passages):
         return ()
     nearest = nearness(without_question_words(question.text), [f"{one.title}\n{one.text}" for one in others])
     return tuple(sorted({one.language for one, near in zip(others, nearest, strict=True) if near >= NEAR_ABROAD}))
+
+
+def is_foreign(question: Question, passage: Passage) -> bool:
+    return passage.language not in (question.language, UNDETERMINED, "")
 
 
 def _has_words(question: Question, passages: Sequence[Passage]) -> bool:

@@ -16,12 +16,12 @@ from actors.choosing.weights import weights
 from actors.evidence import spans
 from actors.evidence.conflicts import conflicts_in, opposing
 from actors.evidence.standing import out_of_date
-from actors.outcome.closest import closest
+from actors.outcome.closest import closest, is_foreign
 from actors.outcome.refusals import decline
 from actors.question.exercises import is_exercise
 from actors.question.profile import profile_of
 from actors.question.resolved import asks_model
-from actors.selecting.reservations import in_one_language, is_foreign, is_outside, misses
+from actors.selecting.reservations import in_one_language, is_outside, misses
 from bus.journal.records import ChoiceRecord, Considered
 from bus.wire.messages import AnswerRequested, AnswerSettled, Passage, PassagesReady, Question, Span
 from prompts import contracts, notices

@@ -6,10 +6,10 @@ from actors.choosing.aliases import in_one_name
 from actors.choosing.asked import named_sides
 from actors.choosing.choose import Choice, choice_of
 from actors.choosing.unsaid import unsaid
+from actors.outcome.closest import is_foreign
 from actors.question.profile import profile_of
 from actors.question.resolved import asks_model
 from bus.wire.messages import Passage, PassagesReady, Question
-from index.languages import UNDETERMINED
 from prompts.profiles import first_match
 
 
@@ -19,10 +19,6 @@ def in_one_language(question: Question, choice: Choice, passages: tuple[Passage,
     if not own or len(own) == len(choice.shown):
         return choice
     return choice_of(choice.asked, choice.ranked, own, passages)
-
-
-def is_foreign(question: Question, passage: Passage) -> bool:
-    return passage.language not in (question.language, UNDETERMINED, "")
 
 
 def misses(message: PassagesReady, read: Sequence[Passage]) -> bool:

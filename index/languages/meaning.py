@@ -23,6 +23,8 @@ _WORD: Final = re.compile(r"[^\W_]+")
 #: Stands before the first piece of a word.
 _START: Final = "\u2581"
 _LONGEST_WORD: Final = 64
+#: So many pieces of a question count: a long one would take as much memory as it has letters for each passage.
+_LONGEST_QUESTION: Final = 256
 #: What a letter of no piece costs: more than any piece.
 _UNKNOWN: Final = 25.0
 #: From this nearness on a passage in another language is near a question.
@@ -56,7 +58,7 @@ def nearness(question: str, texts: Sequence[str]) -> list[float]:
     """The mean of two likenesses for each text, by _WHOLE: of the whole texts, the cosine of the sums of their vectors; of the
     question's pieces, the square of the cosine with the nearest piece of the text, by their weights.
     """
-    wanted = _numbers(question)
+    wanted = _numbers(question)[:_LONGEST_QUESTION]
     held = [_numbers(text) for text in texts]
     if not len(wanted) or not any(map(len, held)):
         return [0.0] * len(texts)
@@ -88,13 +90,13 @@ def _unit(rows: _Rows) -> _Rows:
     return (rows / lengths).astype(np.float32)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=4096)
 def _numbers(text: str) -> _Numbers:
     """The numbers of the pieces of a text, in order."""
     return np.fromiter(chain.from_iterable(map(_split, _WORD.findall(fold(text)))), dtype=np.uint16)
 
 
-@lru_cache(maxsize=200_000)
+@lru_cache(maxsize=65_536)
 def _split(word: str) -> tuple[int, ...]:
     """The most likely pieces of a folded word; letters of no piece are left out."""
     known, longest = _spelling()
