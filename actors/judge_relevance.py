@@ -6,7 +6,7 @@ When the judge cannot answer, the passages go on unjudged: a doubtful passage co
 that it named go on if it copied nothing letter by letter.
 """
 
-from actors.evidence.analyses import blank, verbatim
+from actors.evidence.lanes import blank, verbatim
 from actors.evidence.prompt_shapes import chunk_of
 from actors.outcome.closest import MOST
 from bus.delivery.actor import actor

@@ -9,7 +9,7 @@ that nothing was next_step would be false.
 """
 
 from actors.choosing.aliases import with_other_names
-from actors.evidence.contexts import given
+from actors.evidence.lanes import given
 from actors.outcome.refusals import fail, refuse
 from actors.question.profile import profile_of
 from bus.delivery.actor import actor

@@ -1,4 +1,4 @@
-"""Names of files and ids of documents: the allowed characters, and how a path becomes an id."""
+"""Names of files and ids of documents: the allowed characters, and how a path becomes an id; and lone surrogates in any text."""
 
 import unicodedata
 from urllib.parse import quote
@@ -22,3 +22,8 @@ def printable(path: str) -> str:
     if path.isprintable() and path.isascii():
         return path
     return "".join(c if c.isprintable() else quote(c.encode("utf-8", "surrogateescape")) for c in path)
+
+
+def without_surrogates(text: str) -> str:
+    """The text with a replacement character for every lone surrogate; its length is unchanged."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

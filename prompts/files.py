@@ -1,8 +1,11 @@
-"""The `.prompt` files as texts, without the parser and renderer, which take long to load."""
+"""The `.prompt` files as texts, and a prompt as a model gets it; without the parser of library.py, which takes long to load."""
 
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 FOLDER = Path(__file__).parent
 
@@ -29,3 +32,16 @@ def is_remembered(source: str) -> bool:
 def tags_of(sources: Iterable[str]) -> set[str]:
     """The names of the tags that prompts put around their values."""
     return {tag for source in sources for tag in _TAG.findall(source)}
+
+
+class Rendered(msgspec.Struct, frozen=True, kw_only=True):
+    """A prompt ready for a model; `system` is the same in every call of a prompt."""
+
+    system: str
+    user: str
+    version: str  # digest of the prompt file and what it includes
+    schema: dict[str, Any] | None  # None: free text
+    temperature: float
+    max_tokens: int
+    model: str = ""  # this prompt's own model; empty for the engine's
+    reasoning_effort: str = ""  # for reasoning models; may be empty

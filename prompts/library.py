@@ -21,10 +21,9 @@ from index.languages.toml_check import nearest
 from prompts import notices
 from prompts.contracts import PROMPTS, Chunk, GuardLanguage, Prompt
 from prompts.fields import Place, Placement, places
-from prompts.files import FOLDER, is_remembered, source_of, tags_of
+from prompts.files import FOLDER, Rendered, is_remembered, source_of, tags_of
 from prompts.neutral import Neutral
 from prompts.profiles import AgentOverride
-from prompts.rendered import Rendered
 
 #: Introduces the role and the rules of a profile.
 ADDED = "This service adds:"

@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from actors.answering.release import NOTHING, CheckedStream, Earlier
 from actors.answering.sentence_check import cited_in
-from actors.choosing.confidence import HIGH_ADVICE, confidence_of, lower
+from actors.choosing.weights import HIGH_ADVICE, confidence_of, lower
 from actors.outcome.closest import closest, passage_of
 from actors.outcome.refusals import fail
 from actors.question.profile import in_language, profile_of

@@ -11,10 +11,9 @@ from msgspec import UNSET
 
 from actors.answering.cleaning import Cleaning
 from actors.gate.flags import standing
-from actors.text.aligned import aligned, line_break
 from actors.text.limit import TextLimit
-from actors.text.numbering import Numbering
-from actors.text.safe_stream import SafeStream
+from actors.text.links import SafeStream
+from actors.text.numbering import Numbering, aligned, line_break
 from bus.powers.events import Stretch, tokens_of
 from bus.powers.protocols import Emit
 from bus.wire.messages import AnswerRequested, Sentence

@@ -24,7 +24,7 @@ from actors.checking.thresholds import (
     SPANS,
     SPARE_WORDS,
 )
-from actors.facts.forces import forces
+from actors.facts.lexicon import forces
 from actors.facts.numbers.slots import slot_index, slots
 from actors.gate.check import check_sentence
 from actors.gate.flags import Flag, standing

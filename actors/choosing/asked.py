@@ -1,7 +1,13 @@
-"""Read a question for choosing its answer: its terms with their weights, its identifiers, the kind of thing asked for."""
+"""Read a question for choosing its answer: its terms with their weights, its identifiers, the kind of thing asked for.
+
+Also: find whether a Chinese question names things that the documents do not say.
+
+Chinese has no spaces, so two characters that occur nowhere may be a missing word or the border of two words. At the ends of a
+run of characters between words of grammar they are a word.
+"""
 
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final
@@ -11,8 +17,8 @@ from bus.wire.messages import Collection, Question
 from index.languages import every, pattern, spoken, union
 from index.languages.folding import fold
 from index.languages.scripts import is_han, is_hangul
-from index.languages.words import grams, terms
-from index.text.question_words import without_question_words
+from index.languages.words import grams, terms, written
+from index.text.matching import without_question_words
 
 #: The weight of a term whose rarity is not known, and the least of any.
 UNKNOWN, LEAST = 0.5, 0.05
@@ -154,3 +160,19 @@ def _sides(text: str, weights: dict[str, float]) -> tuple[frozenset[str], ...]:
             if one - two and two - one:
                 return one - two, two - one
     return ()
+
+
+#: The share of the runs that are not said.
+_MOST: Final = 0.5
+_LIGHT: Final = re.compile(
+    "|".join(map(re.escape, every(lambda language: language.questions.wording.light.split()))) or r"(?!)"
+)
+
+
+def unsaid(question: str, texts: Iterable[str], *, only_first: bool = False) -> bool:
+    """Whether what the question names first, its subject, or half of all that it names is in none of the texts."""
+    said = "\n".join(texts)
+    runs = [run for run in written(_LIGHT.sub(" ", question)) if is_han(run[:1])]
+    missing = [run for run in runs if run[:2] not in said or run[-2:] not in said]
+    first = bool(runs) and runs[0][:2] not in said
+    return first or (not only_first and bool(missing) and len(missing) >= _MOST * len(runs))

@@ -2,7 +2,7 @@
 
 The units of all passages are ranked by learned weights (features.py). Those that together have most of the probability are shown,
 as far as MOST lets; a second, logistic model says how probable it is that they answer (signs.py). A question of several parts
-is chosen for in parts.py; what becomes of a choice is in actors/selecting/chosen.py.
+is chosen for in follow_ups.py; what becomes of a choice is in actors/selecting/chosen.py.
 """
 
 import itertools

@@ -1,9 +1,12 @@
-"""The learned weights of the choosing: a data file that `tests/bench/fit_choosing.py` makes, from sets that it names."""
+"""The learned weights of the choosing, which `tests/bench/fit_choosing.py` makes, and what a probability means for a person."""
 
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 import msgspec
+
+from prompts.vocabulary import Confidence, Voice
 
 FILE = Path(__file__).with_name("weights.json")
 
@@ -34,3 +37,24 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 @cache
 def weights() -> Weights:
     return msgspec.json.decode(FILE.read_bytes(), type=Weights)
+
+
+#: The probability from which an answer is shown.
+SHOWN_FROM: Final[dict[Voice, float]] = {"strict": 0.5, "helpful": 0.3}
+HIGH, MEDIUM = 0.9, 0.7
+#: The same for what rules chose under a profile that advises people about their health.
+HIGH_ADVICE: Final = 0.95
+
+_ORDER: Final[tuple[Confidence, ...]] = ("low", "medium", "high")
+
+
+def shows(probability: float, voice: Voice) -> bool:
+    return probability >= SHOWN_FROM[voice]
+
+
+def confidence_of(probability: float) -> Confidence:
+    return "high" if probability >= HIGH else "medium" if probability >= MEDIUM else "low"
+
+
+def lower(one: Confidence, other: Confidence) -> Confidence:
+    return min(one, other, key=_ORDER.index)

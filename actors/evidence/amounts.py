@@ -9,9 +9,8 @@ import msgspec
 
 from actors.evidence.thresholds import AMOUNT_CONTEXT_WORDS, AMOUNTS, NAMING_WORD_CHARS, YEARS
 from actors.facts.numbers.slots import matches
-from actors.facts.numbers.text_numbers import Reading, read
 from actors.facts.numbers.units import CURRENCY_SIGNS, unit_after
-from actors.facts.numbers.values import Value
+from actors.facts.numbers.values import Reading, Value, read
 from actors.facts.stems import stems
 from index.languages import every
 from index.languages.folding import normal

@@ -1,8 +1,10 @@
-"""The lanes of a round: the model's proposed searches, made usable, and what they found, as one ranking."""
+"""What a round works on: its lanes, what they found as one ranking, a judge's findings, and contexts supplied with the question."""
 
-from bus.wire.messages import Passage, SubQuery
+from bus.wire.messages import Analysis, Context, Extract, Passage, PassagesRetrieved, SubQuery
 from bus.wire.subjects import BadId, check_id
 from index.search.fusion import reciprocal_rank
+from index.source_paths import PATH, on_the_web
+from prompts import contracts
 
 
 def usable_lanes(proposed: tuple[tuple[str, str, str], ...], prefix: str, most: int) -> tuple[SubQuery, ...]:
@@ -35,3 +37,63 @@ def _is_id(value: str) -> bool:
     except BadId:
         return False
     return True
+
+
+def verbatim(message: PassagesRetrieved, reply: contracts.Relevance) -> Analysis:
+    """The judge's analysis with only the verbatim excerpts of their chunk; the others are counted."""
+    texts: dict[str, list[str]] = {}
+    for passage in message.passages:
+        texts.setdefault(passage.source_id, []).append(passage.text)
+    extracts = tuple(
+        Extract(source_file=e.source_file, excerpt=e.excerpt, relevance=e.relevance)
+        for e in reply.relevant_extracts
+        if e.excerpt.strip() and any(e.excerpt in text for text in texts.get(e.source_file, ()))
+    )
+    return Analysis(
+        sub_query_id=message.sub_query.id,
+        sub_query_statement=message.sub_query.statement,
+        relevant_extracts=extracts,
+        sub_answer=reply.sub_answer,
+        confidence=reply.confidence,
+        missing_aspects=reply.missing_aspects,
+        dropped=len(reply.relevant_extracts) - len(extracts),
+    )
+
+
+def blank(message: PassagesRetrieved, *, judged: bool) -> Analysis:
+    """The analysis of a lane without passages, or with passages that were not judged."""
+    return Analysis(
+        sub_query_id=message.sub_query.id,
+        sub_query_statement=message.sub_query.statement,
+        relevant_extracts=(),
+        sub_answer="",
+        confidence="low",
+        missing_aspects=(message.sub_query.focus or message.sub_query.statement,) if judged else (),
+        judged=judged,
+    )
+
+
+def given(contexts: tuple[Context, ...]) -> tuple[Passage, ...]:
+    """The caller's contexts as passages, best score first; offsets count from the start of each context."""
+    ranked = sorted(contexts, key=lambda context: -context.score)
+    return tuple(
+        Passage(
+            source_id=context.metadata.source_id,
+            title=context.metadata.title,
+            url=_opens(context.metadata.url),
+            score=context.score,
+            score_type=context.score_type,
+            text=context.content,
+            char_start=0,
+            char_end=len(context.content),
+            language=context.metadata.language,
+            snapshot="",
+            page=context.metadata.page,
+        )
+        for context in ranked
+    )
+
+
+def _opens(url: str) -> str:
+    """The address of a context, which may be a hit that the caller was given before; empty for what no client should open."""
+    return url if PATH.fullmatch(url) else on_the_web(url)

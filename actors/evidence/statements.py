@@ -10,7 +10,7 @@ import msgspec
 from actors.evidence.amounts import Amount, amounts
 from actors.evidence.spans import share_held
 from actors.evidence.thresholds import ROUGHLY_ALIKE_SHARE, SCOPE_CHARS, STATEMENT_WORDS
-from actors.facts.numbers.text_numbers import TOKEN, read
+from actors.facts.numbers.values import TOKEN, read
 from actors.facts.stems import stems
 from bus.wire.messages import Span
 from index.languages import LANGUAGES, of

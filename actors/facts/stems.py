@@ -12,8 +12,8 @@ import msgspec
 from index.languages import every
 from index.languages.folding import fold
 from index.languages.scripts import ARABIC, HAN, HANGUL, is_hangul
-from index.languages.stems import stem as stem_of_folded
 from index.languages.tables.kinds import words_in
+from index.languages.words import stem as stem_of_folded
 
 _WORD = re.compile(rf"[{HANGUL}]+|(?P<han>[{HAN}]+)|[{ARABIC}]+|[a-zà-öø-ÿœ][a-zà-öø-ÿœ0-9]*")
 # Function words and near-empty words: their absence from the evidence proves nothing.

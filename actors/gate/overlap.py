@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from actors.facts.numbers.text_numbers import read
+from actors.facts.numbers.values import read
 from actors.facts.stems import Stem, stems
 from actors.gate.places import is_near
 from actors.gate.terms import language_of

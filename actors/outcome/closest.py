@@ -19,8 +19,7 @@ from bus.wire.fields import same_fields
 from bus.wire.messages import AnswerSettled, NearPassage, Passage, Question, Span
 from index.languages import UNDETERMINED
 from index.languages.meaning import NEAR_ABROAD, nearness
-from index.text.matching import content_words, matches
-from index.text.question_words import without_question_words
+from index.text.matching import content_words, matches, without_question_words
 from index.text.units import units
 from prompts import notices
 from prompts.vocabulary import QueryType, Reason

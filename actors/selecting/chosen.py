@@ -1,5 +1,9 @@
-"""The rules' choice for a question: the request that rests on it, or the end of the run when the rules are not sure."""
+"""The rules' choice for a question: the request that rests on it, or the end of the run when the rules are not sure.
 
+Also: why a probable choice of the rules is no answer: its language, a side or subject that was not found, the profile's scope.
+"""
+
+from collections.abc import Sequence
 from operator import mul
 from typing import Literal
 
@@ -7,12 +11,12 @@ import msgspec
 from msgspec import UNSET
 
 from actors.choosing.aliases import in_one_name
-from actors.choosing.choose import Choice, by_place, choice_in
-from actors.choosing.confidence import HIGH, shows
+from actors.choosing.asked import named_sides, unsaid
+from actors.choosing.choose import Choice, by_place, choice_in, choice_of
 from actors.choosing.features import FEATURES
+from actors.choosing.follow_ups import choose_parts
 from actors.choosing.forms import kind_of
-from actors.choosing.parts import choose_parts
-from actors.choosing.weights import weights
+from actors.choosing.weights import HIGH, shows, weights
 from actors.evidence import spans
 from actors.evidence.conflicts import conflicts_in, opposing
 from actors.evidence.standing import out_of_date
@@ -21,11 +25,46 @@ from actors.outcome.refusals import decline
 from actors.question.exercises import is_exercise
 from actors.question.profile import profile_of
 from actors.question.resolved import asks_model
-from actors.selecting.reservations import in_one_language, is_outside, misses
 from bus.journal.records import ChoiceRecord, Considered
 from bus.wire.messages import AnswerRequested, AnswerSettled, Passage, PassagesReady, Question, Span
 from prompts import contracts, notices
+from prompts.profiles import first_match
 from prompts.vocabulary import Reason, Style
+
+
+def in_one_language(question: Question, choice: Choice, passages: tuple[Passage, ...]) -> Choice:
+    """The choice without what is in other languages than the question, with its own probability, if anything is left."""
+    own = [each for each in choice.shown if not is_foreign(question, passages[each.unit.passage])]
+    if not own or len(own) == len(choice.shown):
+        return choice
+    return choice_of(choice.asked, choice.ranked, own, passages)
+
+
+def misses(message: PassagesReady, read: Sequence[Passage]) -> bool:
+    """Whether one side of a comparison was not found, or these passages of a consultation are silent about the subject."""
+    sides = sides_of(message)
+    if sides:
+        return any(aspect in side or side in aspect for aspect in message.missing for side in sides)
+    profile = profile_of(message.question.profile)
+    if not profile.safety_advice:
+        return False
+    texts = [f"{passage.title} {' '.join(passage.headings)} {passage.text}" for passage in read]
+    named, *said = (in_one_name(text, profile.synonyms) for text in (message.question.text, *texts))
+    return unsaid(named, said, only_first=message.complex)
+
+
+def sides_of(message: PassagesReady) -> tuple[str, ...]:
+    """The two things that the question compares, under the names that the searches used."""
+    question = message.question
+    return named_sides(in_one_name(question.text, profile_of(question.profile).synonyms))
+
+
+def is_outside(question: Question) -> bool:
+    """Whether rules alone place the question outside: the profile lists subjects, and it names none of them."""
+    profile = profile_of(question.profile)
+    words = (*profile.scope_words("in_scope"), *profile.scope_words("edge_scope"))
+    return bool(words) and not asks_model(question, "classify_intent") and not first_match(words, question.text)
+
 
 #: Answers of these forms explain step by step, so they are shown in the order of their document.
 EXPLAINED = ("definition", "manner", "reason")

@@ -1,18 +1,26 @@
-"""The runs that other processes have admitted: a process counts them, since all take from the same capacity.
+"""The runs of other processes: those that they have admitted, and ends that were not heard of here.
 
-An edge announces a run with its question itself, an actors process on `gw.admitted.<run_id>` with the same bytes and header. An end
-is known to every process in its own way.
+All take from the same capacity, so a process counts them. An edge announces a run with its question itself, an actors process on
+`gw.admitted.<run_id>` with the same bytes and header.
+
+News of an end goes over core NATS, which repeats nothing and which a cluster passes on between neighbours alone. Where the door
+of the questions waits for such an end, it is looked for in the journal.
 """
+
+import asyncio
+import logging
 
 import msgspec
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from bus.delivery.admission import Admission
+from bus.journal.journal import Journal
 from bus.journal.records import VIA
 from bus.transport.envelope import UNREADABLE
+from bus.wire.errors import Failure
 from bus.wire.messages import QuestionAsked
-from bus.wire.subjects import ADMITTED, is_canary, key_of
+from bus.wire.subjects import ADMITTED, finished, is_canary, key_of
 from prompts.vocabulary import Urgency
 
 
@@ -43,3 +51,26 @@ async def count_elsewhere(client: Client, admission: Admission, deadline_s: floa
 async def announce(client: Client, run_id: str, question: bytes) -> None:
     """Let the other processes count a run that this one has admitted."""
     await client.publish(f"{ADMITTED}.{run_id}", question, headers={VIA: "nats"})
+
+
+log = logging.getLogger("groundwire.actors")
+
+LOOK_S = 2.0
+#: How many runs are looked for at a time, the oldest first.
+AT_ONCE = 200
+
+
+async def look(intake: Admission, journal: Journal) -> None:
+    """Every two seconds, while questions wait: let go of the runs under way that are over. Never returns."""
+    while True:
+        await asyncio.sleep(LOOK_S)
+        if not intake.waiting():
+            continue
+        under_way = intake.under_way(LOOK_S)[:AT_ONCE]
+        try:
+            ends = await journal.latest([finished(run_id).subject for run_id in under_way]) if under_way else []
+        except Failure as failure:
+            log.info("ends that were not heard of cannot be looked for yet: %s", failure)
+            continue
+        for end in ends:
+            intake.forget(end.key.run_id)

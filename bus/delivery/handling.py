@@ -24,10 +24,10 @@ from bus.delivery.memory import Events, RunMemory
 from bus.delivery.stages import Delivery, Stages, Step, TooLate, check_time
 from bus.journal.access import Groups, access_in, access_key
 from bus.journal.canary import check_canary
-from bus.journal.deadlines import deadline_of
 from bus.journal.journal import Journal
 from bus.journal.records import (
     CAUSE,
+    deadline_of,
     decode,
     encode,
     only_while_there,

@@ -21,12 +21,11 @@ from nats.js.api import ConsumerConfig, DeliverPolicy
 
 from bus.delivery.actor import Actor
 from bus.delivery.admission import Admission
-from bus.delivery.elsewhere import count_elsewhere
+from bus.delivery.elsewhere import count_elsewhere, look
 from bus.delivery.graph import Graph
 from bus.delivery.handling import Handling, Verdict
 from bus.delivery.pulling import Pull
 from bus.delivery.stages import Delivery
-from bus.delivery.unheard import look
 from bus.journal.access import Groups
 from bus.journal.journal import Journal
 from bus.powers.asking import Answer

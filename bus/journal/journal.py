@@ -18,9 +18,9 @@ from nats.js import JetStreamContext
 from nats.js.errors import APIError, ServiceUnavailableError
 
 from bus.journal.records import Record, Stage, encode, pack, unpack
+from bus.transport.configuration import ApiError, ApiReply
 from bus.transport.connection import Inbox, status_of
 from bus.transport.envelope import count_in, set_aside
-from bus.transport.stream_info import ApiError, ApiReply
 from bus.wire.errors import Unavailable
 from bus.wire.messages import Message
 from bus.wire.subjects import EVENTS, RUNS, BadId, Key, event_subject, is_fenced, parse, progress_subject, run_filters

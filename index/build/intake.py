@@ -15,8 +15,7 @@ from index.build.build import Build
 from index.build_job import Tell
 from index.documents import archives
 from index.documents.access import ACCESS_FILE, AccessRules, is_access_file
-from index.documents.files import RECORDS, FileToRead, too_large, unsupported
-from index.documents.ignoring import Ignoring
+from index.documents.files import RECORDS, FileToRead, Ignoring, too_large, unsupported
 from index.documents.report import Report, Skip
 from index.groups import Groups
 from index.model import Entry

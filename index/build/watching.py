@@ -8,7 +8,7 @@ from watchfiles import Change, watch
 
 from index.build.ingest import FolderVanished, UpdateResult, bring_in, follow
 from index.documents.access import is_access_file
-from index.documents.ignoring import IGNORE_FILES, Ignoring
+from index.documents.files import IGNORE_FILES, Ignoring
 from index.embedders.embedder import Embedder
 from index.errors import IndexProblem
 from index.java import jvm

@@ -11,11 +11,11 @@ import msgspec
 
 from index.errors import IndexProblem
 from index.java import jvm, lucene_call
-from index.java.analyzers import analyzer_of
+from index.java.warm_up import analyzer_of
 from index.languages import LANGUAGES, of
 from index.model import Passage, indexed_text
-from index.snapshot.allowed import REMEMBERED, Allowed
 from index.snapshot.store import PassageStore
+from index.snapshot.views import REMEMBERED, Allowed
 from index.text.codes import joined, with_codes
 from index.text.coverage import TOPIC_SHARE
 

@@ -21,7 +21,7 @@ from index.embedders.embedder import Vectors
 from index.engines import vector_segments
 from index.engines.vector_segments import GRAPH_FROM, WIDTH, Batch, Labels, Places, VectorSegment
 from index.errors import IndexProblem
-from index.snapshot.allowed import REMEMBERED, Allowed
+from index.snapshot.views import REMEMBERED, Allowed
 
 FILE = "segments.msgpack"
 #: One graph of so many is searched soonest; of more, so many at most are built, each on a core of its own.

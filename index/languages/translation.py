@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from index.languages import LANGUAGES
 from index.languages.folding import fold
 from index.languages.scripts import is_han, is_latin
-from index.languages.stems import stem
-from index.languages.words import FUNCTION_WORDS, WORD
+from index.languages.words import FUNCTION_WORDS, WORD, stem
 
 _FILE: Final = Path(__file__).with_name("translation.npz")
 _NONE: Final = 0xFFFF

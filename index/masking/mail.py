@@ -6,9 +6,8 @@ from functools import cache
 from typing import Final
 
 from index.languages import LANGUAGES, every, of
-from index.languages.tables.numbers import phrases_in
-from index.languages.tables.privacy import Privacy
-from index.masking.sign import MASK
+from index.languages.tables.numbers import Privacy, phrases_in
+from index.masking.number import MASK
 
 #: The text before the sign, up to a letter of another script where it is Latin: particles are written on to it.
 _LATIN: Final = re.compile(r"[A-Za-z0-9\u00c0-\u024f_.+%'-]")

@@ -1,10 +1,19 @@
-"""What a build changes of a generation, from the catalogue before it and the one after."""
+"""What a build changes of a generation, and the documents that it holds until then.
 
-from collections.abc import Container, Iterable
+The changes follow from the catalogue before the build and the one after. The documents wait on disk until the build is
+published: what they are embedded with is known only then.
+"""
+
+import tempfile
+from collections.abc import Container, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
-from index.model import Entry
-from index.opensearch.layout import asked_of, edition_of
+import msgspec
+
+from index.model import Entry, Metadata, Passage, first_places
+from index.opensearch.layout import PassageRecord, asked_of, edition_of
+from index.snapshot.prepared import Hashes
 
 
 class KnownEntry(NamedTuple):
@@ -83,3 +92,42 @@ def _change(
 
 def _shown(entry: Entry) -> object:
     return entry.title, entry.url, entry.metadata, asked_of(entry)
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(list[PassageRecord]).decode
+
+
+class Spool:
+    """By the number of a document's first passage; the last one put under it counts."""
+
+    def __init__(self) -> None:
+        self._owned = tempfile.TemporaryDirectory(prefix="groundwire-build-")
+        self.folder = Path(self._owned.name)
+        self._file = (self.folder / "passages").open("w+b")
+        self._places: dict[int, tuple[int, int]] = {}
+
+    def put(self, entry: Entry, passages: Sequence[Passage], hashes: Sequence[Hashes]) -> None:
+        if not passages:
+            return
+        record = _encode(list(_held(entry.metadata, passages, hashes)))
+        self._places[entry.first] = (self._file.seek(0, 2), len(record))
+        self._file.write(record)
+
+    def __contains__(self, first: object) -> bool:
+        return first in self._places
+
+    def get(self, first: int) -> list[PassageRecord]:
+        start, size = self._places[first]
+        self._file.seek(start)
+        return _decode(self._file.read(size))
+
+    def close(self) -> None:
+        self._file.close()
+        self._owned.cleanup()
+
+
+def _held(metadata: Metadata, passages: Sequence[Passage], hashes: Sequence[Hashes]) -> Iterator[PassageRecord]:
+    leads = [hashes[position].lead for position in first_places(passages)]
+    for ordinal, (passage, of, lead) in enumerate(zip(passages, hashes, leads, strict=True)):
+        yield PassageRecord(passage, ordinal, metadata, of.grams, of.phrases, lead, of.sketch, of.codes, b"")

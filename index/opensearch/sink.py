@@ -20,10 +20,10 @@ from index.java import jvm
 from index.model import Entry, Passage
 from index.opensearch import changes, generations, queries, states
 from index.opensearch.bulk import PATIENCE_S
+from index.opensearch.changes import Spool
 from index.opensearch.client import Client
+from index.opensearch.generations import Lease
 from index.opensearch.layout import STATE, Names, State, unpacked
-from index.opensearch.lease import Lease
-from index.opensearch.spool import Spool
 from index.opensearch.writing import Writing
 from index.sink import check_embedder, described
 from index.snapshot.prepared import Hashes

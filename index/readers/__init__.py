@@ -7,8 +7,7 @@ reason. `all_formats` and `by_suffix` list the formats, KNOWN_UNREAD other suffi
 Imports the model, the languages, and the rules of names, groups and sentences. A module with FORMATS adds a format.
 """
 
-from index.readers.formats import KNOWN_UNREAD, Format, Source, all_formats, by_suffix, read
+from index.readers.formats import KNOWN_UNREAD, Format, Source, Unreadable, all_formats, by_suffix, read
 from index.readers.records import read_records
-from index.readers.unreadable import Unreadable
 
 __all__ = ["KNOWN_UNREAD", "Format", "Source", "Unreadable", "all_formats", "by_suffix", "read", "read_records"]

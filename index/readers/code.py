@@ -7,8 +7,7 @@ from typing import NamedTuple
 from index.model import Document
 from index.readers.building import TextBuilder
 from index.readers.decoding import decode
-from index.readers.formats import Format, Source
-from index.readers.unreadable import Unreadable
+from index.readers.formats import Format, Source, Unreadable
 
 #: Suffix to Pygments' name of the language.
 _LANGUAGES = {

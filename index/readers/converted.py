@@ -4,10 +4,9 @@ import re
 
 from index.model import Document, Metadata
 from index.readers.building import TextBuilder
-from index.readers.formats import Format, Source
+from index.readers.formats import Format, Source, Unreadable
 from index.readers.front_matter import iso_date
 from index.readers.html import read_fragment
-from index.readers.unreadable import Unreadable
 
 _TYPES = {
     ".rtf": "application/rtf",

@@ -12,10 +12,9 @@ import msgspec
 from index.model import Document
 from index.readers.building import TextBuilder
 from index.readers.decoding import decode
-from index.readers.formats import Format, Source
+from index.readers.formats import Format, Source, Unreadable
 from index.readers.json_values import add_json
 from index.readers.notebook import add_markdown
-from index.readers.unreadable import Unreadable
 
 _SYNTAX = {".yaml": "yaml", ".yml": "yaml", ".json": "json", ".toml": "toml"}
 _MOST_BYTES = 1_000_000

@@ -4,7 +4,7 @@ import codecs
 import re
 
 from index.languages import LANGUAGES, of
-from index.readers.unreadable import Unreadable
+from index.readers.formats import Unreadable
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),

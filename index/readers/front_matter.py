@@ -14,7 +14,7 @@ from typing import NamedTuple
 from index.groups import group_name
 from index.languages import LANGUAGES
 from index.model import Metadata
-from index.readers.unreadable import Unreadable
+from index.readers.formats import Unreadable
 
 _FENCED = re.compile(
     r"\A\s*?^(?P<mark>---|\+\+\+)[ \t]*(?P<kind>toml|json|yaml)?[ \t]*\n(?P<body>.*?)^(?:(?P=mark)|\.\.\.)[ \t]*(?:\n|\Z)",

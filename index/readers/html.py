@@ -6,12 +6,11 @@ from index.groups import narrowed
 from index.model import Document, Metadata
 from index.readers.building import TextBuilder
 from index.readers.decoding import decode_declared
-from index.readers.formats import Format, Source
+from index.readers.formats import Format, Source, Unreadable
 from index.readers.front_matter import split_before_page
 from index.readers.html_metadata import about
-from index.readers.html_parse import parse
+from index.readers.html_shown import parse
 from index.readers.html_walk import Walk
-from index.readers.unreadable import Unreadable
 
 
 def read_html(source: Source) -> Document:

@@ -10,8 +10,7 @@ from index.model import BlockKind
 from index.readers import html_inline as inline
 from index.readers import html_tables as tables
 from index.readers.building import TextBuilder
-from index.readers.html_parse import template
-from index.readers.html_shown import beside, unseen
+from index.readers.html_shown import beside, template, unseen
 
 BLOCKS = frozenset(
     ("address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "dialog", "dir", "div",

@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING
 
 from index.model import Document, Metadata
 from index.readers.building import TextBuilder
-from index.readers.formats import Format, Source
+from index.readers.formats import Format, Source, Unreadable
 from index.readers.front_matter import iso_date
 from index.readers.html import read_fragment
-from index.readers.unreadable import Unreadable
 
 if TYPE_CHECKING:
     from rhwp.ir.nodes import Block

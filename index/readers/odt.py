@@ -8,14 +8,13 @@ from lxml.html import HtmlElement, builder
 
 from index.model import Document, Metadata
 from index.readers.building import TextBuilder
-from index.readers.formats import Format, Source
+from index.readers.formats import Format, Source, Unreadable
 from index.readers.front_matter import iso_date
 from index.readers.html_inline import squeezed
 from index.readers.html_metadata import primary_language
 from index.readers.html_walk import Walk
 from index.readers.packages import opened
-from index.readers.unreadable import Unreadable
-from index.readers.xml_tree import LINES, Converted, attribute, converted, name_of, parsed
+from index.readers.xml import LINES, Converted, attribute, converted, name_of, parsed
 
 _MEANS = {
     "list-item": "li", "list-header": "li", "table": "table", "table-header-rows": "thead", "table-row": "tr",

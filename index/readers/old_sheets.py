@@ -4,10 +4,8 @@ import io
 
 from index.model import Document
 from index.readers.building import TextBuilder
-from index.readers.cell_text import shown
-from index.readers.formats import Format, Source
-from index.readers.grid import MAX_CELLS, Grid, Range, add_sheet
-from index.readers.unreadable import Unreadable
+from index.readers.formats import Format, Source, Unreadable
+from index.readers.grid import MAX_CELLS, Grid, Range, add_sheet, shown
 
 
 def read_old_sheets(source: Source) -> Document:

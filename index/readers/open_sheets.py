@@ -7,11 +7,9 @@ from xml.etree import ElementTree
 
 from index.model import Document, Metadata
 from index.readers.building import TextBuilder
-from index.readers.formats import Format, Source
+from index.readers.formats import Format, Source, Unreadable
 from index.readers.grid import MAX_CELLS, Grid, Range, add_sheet
-from index.readers.packages import opened
-from index.readers.properties import open_document_metadata
-from index.readers.unreadable import Unreadable
+from index.readers.packages import open_document_metadata, opened
 
 _NAMES = "urn:oasis:names:tc:opendocument:xmlns:"
 _TABLE, _OFFICE, _TEXT = f"{{{_NAMES}table:1.0}}", f"{{{_NAMES}office:1.0}}", f"{{{_NAMES}text:1.0}}"

@@ -2,12 +2,11 @@
 
 from index.model import Document
 from index.readers.building import TextBuilder
-from index.readers.formats import Format, Source
+from index.readers.formats import Format, Source, Unreadable
 from index.readers.pdf_document import fill
 from index.readers.pdf_page import Page, drawn, has_picture, read_page
 from index.readers.pdf_properties import bookmarks, language_of, metadata_of, title_of
-from index.readers.recognition import INSTALL, available, recognized
-from index.readers.unreadable import Unreadable
+from index.readers.pictures import INSTALL, available, recognized
 
 
 def read_pdf(source: Source) -> Document:

@@ -11,10 +11,9 @@ from typing import NamedTuple
 from index.languages import union
 from index.languages.scripts import HAN_MORE, HANGUL, WIDE
 from index.model import BlockKind
-from index.readers.pdf_grids import with_grids
+from index.readers.pdf_grids import with_grids, with_tables
 from index.readers.pdf_lines import Line, regions
 from index.readers.pdf_page import Page, Run, Table
-from index.readers.pdf_tables import with_tables
 
 _ARTICLE = union(lambda language: language.headings.numbered_line).pattern
 _BULLET = re.compile(r"[-–—*•·▪●○□■◆◇※‣⁃∙◦➢➤►✓✔❖\uf000-\uf0ff]\s+|[•▪●○■◆‣⁃◦➢➤►❖\uf000-\uf0ff]|o\s+(?=[A-Z])")

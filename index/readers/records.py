@@ -12,12 +12,12 @@ import msgspec
 from index.languages import LANGUAGES
 from index.model import Document
 from index.names import unwritable
+from index.names import without_surrogates as clean
 from index.readers.decoding import decode
+from index.readers.formats import Unreadable
 from index.readers.front_matter import understood
 from index.readers.text import chapters
-from index.readers.unreadable import Unreadable
 from index.source_paths import on_the_web
-from index.surrogates import without_surrogates as clean
 
 _MAX_ID = 400
 

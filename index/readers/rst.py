@@ -8,9 +8,8 @@ from index.languages.scripts import WIDE
 from index.model import Document, Metadata
 from index.readers.building import TextBuilder
 from index.readers.decoding import decode
-from index.readers.formats import Format, Source
+from index.readers.formats import Format, Source, Unreadable
 from index.readers.tabular import joined
-from index.readers.unreadable import Unreadable
 
 if TYPE_CHECKING:
     from docutils import nodes

@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING
 
 from index.model import Document
 from index.readers.building import TextBuilder
-from index.readers.cell_text import shown
-from index.readers.formats import Format, Source
-from index.readers.grid import MAX_CELLS, Grid, Range, add_sheet
-from index.readers.packages import opened, usual
-from index.readers.properties import language, metadata
-from index.readers.unreadable import Unreadable
+from index.readers.formats import Format, Source, Unreadable
+from index.readers.grid import MAX_CELLS, Grid, Range, add_sheet, shown
+from index.readers.packages import language, metadata, opened, usual
 
 if TYPE_CHECKING:
     from openpyxl import Workbook

@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from index.model import BlockKind, Document
 from index.readers.building import TextBuilder, row
-from index.readers.formats import Format, Source
-from index.readers.packages import opened, usual
-from index.readers.properties import language, metadata
+from index.readers.formats import Format, Source, Unreadable
+from index.readers.packages import language, metadata, opened, usual
 from index.readers.tabular import Head, head, in_a_cell, joined
-from index.readers.unreadable import Unreadable
 from index.readers.word_styles import Role, Styles
 from index.readers.word_text import WRAPPERS, Notes, TextRun, W, boxes_in, is_on, paragraph_text, pieces_of, value
 

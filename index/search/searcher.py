@@ -21,16 +21,16 @@ from index.groups import Groups
 from index.languages.detection import detect
 from index.languages.translation import translated
 from index.model import Entry, Hit, Passage, indexed_text
+from index.names import without_surrogates
 from index.search import spelling
 from index.search.local_backend import LocalSnapshots
 from index.search.ranking import NEAR, Fused, behind, fused, nearest, of_both_sides, of_one_side, reranked, with_others
-from index.snapshot.allowed import REMEMBERED
 from index.snapshot.roots import Root
-from index.surrogates import without_surrogates
+from index.snapshot.views import REMEMBERED
 from index.text.coverage import TOPIC_SHARE, word_set
 from index.text.crossing import crossed
 from index.text.document_text import Stretch, page_stretch, stretch
-from index.text.question_words import without_question_words
+from index.text.matching import without_question_words
 
 #: How many corrected words are kept, and how many characters of a query the backends read.
 _MOST_WORDS, _LINE = 1_000, 1_000

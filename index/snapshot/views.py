@@ -1,10 +1,10 @@
-"""The part of a snapshot that callers of some groups see: its documents, and every figure about them.
+"""The part of a snapshot that callers of some groups see or a filter lets through: its documents, and every figure about them.
 
 A figure over documents that a caller does not see would reveal their content: a word is rare until one hidden document holds it.
 """
 
 import functools
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,8 +13,25 @@ from numpy.typing import NDArray
 from index.filters import Filter, predicate
 from index.groups import Groups, group_name
 from index.model import Entry
-from index.snapshot.allowed import REMEMBERED, Allowed, allowed_of
 from index.snapshot.store import PassageStore
+
+#: How many groups of callers a snapshot remembers, how many filters each of them, and each of its search engines.
+REMEMBERED = 32
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Allowed:
+    """`numbers` of passages, ascending. Compared by identity, so that search engines can remember what they made of it."""
+
+    documents: int
+    numbers: NDArray[np.int64]
+
+
+def allowed_of(entries: Iterable[Entry]) -> Allowed:
+    """The passages of these documents."""
+    ranges = sorted((entry.first, entry.first + entry.count) for entry in entries)
+    numbers = [np.arange(first, end, dtype=np.int64) for first, end in ranges]
+    return Allowed(len(ranges), np.concatenate(numbers) if numbers else np.zeros(0, dtype=np.int64))
 
 
 @dataclass(frozen=True, eq=False, slots=True)

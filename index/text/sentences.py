@@ -12,7 +12,7 @@ from typing import Final
 from index.languages import LANGUAGES, every, of
 from index.languages.scripts import LETTERS, is_arabic, is_han, is_hangul, is_latin
 from index.languages.tables.kinds import Words, words_in
-from index.languages.tables.sentences import Sentences
+from index.languages.tables.words import Sentences
 from index.text.fences import TICKS, closing_of, without_code
 
 

@@ -12,7 +12,7 @@ from actors.checking.report import VERDICTS, CheckedSentence, CheckedSpan, Check
 from index.languages import FALLBACK, LANGUAGES, of
 from index.languages.detection import detect
 from index.languages.scripts import FROM_RIGHT
-from index.languages.tables.check import Check
+from index.languages.tables.texts import Check
 from runtime.checked.file import CheckedFile
 
 _PAGE: Final = Template((Path(__file__).parent / "page.html").read_text(encoding="utf-8"))

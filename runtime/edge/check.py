@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from actors.checking.report import CheckedSentence, CheckReport, report_of
 from actors.checking.thresholds import PASSAGES
-from actors.evidence.contexts import given
+from actors.evidence.lanes import given
 from bus.journal.access import Groups
 from bus.powers.searching import SearchClient, SearchRequest
 from bus.powers.served_index import served_index

@@ -11,7 +11,7 @@ from bus.journal.records import AskRecord, Record, Stage
 from bus.wire.fields import same_fields
 from bus.wire.messages import BY_TYPE
 from index.masking import masked
-from prompts.rendered import Rendered
+from prompts.files import Rendered
 from runtime.edge.trace_schemas import RunTrace, TracedAsk, TracedMessage, TracedSearch, TracedStage, TracedStep
 from runtime.replay.explained import explained
 from runtime.replay.prompts_asked import prompts_asked

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import msgspec
 
 from prompts.contracts import Prompt
-from prompts.rendered import Rendered
+from prompts.files import Rendered
 from prompts.vocabulary import Priority
 
 #: What a prompt says where the engine has no grammar for the schema of its reply.

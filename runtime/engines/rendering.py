@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from actors.question.profile import PROFILES, profile_of
 from bus.wire.fields import same_fields
 from prompts.contracts import PROMPTS, Prompt
-from prompts.files import is_remembered, source_of
-from prompts.rendered import Rendered
+from prompts.files import Rendered, is_remembered, source_of
 
 if TYPE_CHECKING:
     from prompts.library import Library

@@ -26,7 +26,7 @@ from bus.wire.errors import BadReply
 from bus.wire.fields import same_fields
 from bus.wire.subjects import is_canary
 from prompts.contracts import PROMPTS
-from prompts.rendered import Rendered
+from prompts.files import Rendered
 from runtime.engines.engine import (
     SHAPE,
     Delta,

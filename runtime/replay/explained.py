@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from actors.choosing.confidence import SHOWN_FROM
+from actors.choosing.weights import SHOWN_FROM
 from actors.gate.flags import Standing, standing
 from bus.journal.records import Considered
 from bus.powers.searching import found_in

@@ -16,8 +16,8 @@ from bus.delivery.execution import Services, execute
 from bus.journal.records import AskRecord, Stage
 from bus.powers.asking import AskRequest
 from prompts.contracts import PROMPTS
+from prompts.files import Rendered
 from prompts.library import Library
-from prompts.rendered import Rendered
 from runtime.replay.recorded_powers import EventMemory, Replies, digests
 from runtime.replay.steps import Step
 from runtime.replay.trace import Trace

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from actors.choosing.confidence import SHOWN_FROM
+from actors.choosing.weights import SHOWN_FROM
 from bus.runs.story import RunStory
 from runtime.replay.run_rows import row_of
 from runtime.replay.trace import Trace

@@ -20,7 +20,7 @@ from bus.delivery.graph import Graph
 from bus.journal.records import Record, encode
 from bus.wire.messages import Context, ContextMetadata, QuestionAsked
 from bus.wire.subjects import Key, check_id
-from prompts.rendered import Rendered
+from prompts.files import Rendered
 from runtime.replay.prompts_asked import prompts_asked
 from runtime.replay.steps import steps_of
 from runtime.replay.trace import ASKED, Trace, lines_in, masked_trace

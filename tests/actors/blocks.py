@@ -3,7 +3,7 @@
 from bus.wire.messages import Passage
 from index.model import BlockKind, Hit
 from index.readers.building import TextBuilder
-from index.readers.introductions import introduced
+from index.readers.formats import introduced
 from index.text.passages import cut
 from runtime.processes.hits import passage_of
 

@@ -7,8 +7,7 @@ import pytest
 
 from actors.choosing.asked import read_question
 from actors.choosing.choose import rank, to_show
-from actors.choosing.known import KNOWN, known
-from actors.choosing.signs import SIGNS, signs
+from actors.choosing.signs import KNOWN, SIGNS, known, signs
 from actors.choosing.weights import weights
 from actors.question.resolved import resolved
 from bus.wire.messages import Collection, QuestionAsked

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.answering.drafting import confidence_in, probability_shown, stated_in
-from actors.evidence.analyses import verbatim
-from actors.evidence.contexts import given as given_contexts
-from actors.evidence.lanes import merge
+from actors.evidence.lanes import given as given_contexts
+from actors.evidence.lanes import merge, verbatim
 from actors.judge_relevance import judge_relevance, keep
 from actors.judge_sufficiency import ROUND_2, judge_sufficiency
 from actors.question.profile import PROFILES, profile_of

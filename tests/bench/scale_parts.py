@@ -17,7 +17,7 @@ from index.build.opening import index_at
 from index.java import jvm
 from index.languages import FALLBACK, LANGUAGES, of
 from index.model import indexed_text
-from index.search.opened import open_snapshot
+from index.search.local_backend import open_snapshot
 from index.search.searcher import Searcher
 from index.snapshot import snapshot
 from index.snapshot.store import PassageStore

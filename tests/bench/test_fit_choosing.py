@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from actors.choosing.confidence import HIGH
 from actors.choosing.signs import SIGNS, probability
-from actors.choosing.weights import Weights
+from actors.choosing.weights import HIGH, Weights
 from index.build.ingest import bring_in
 from runtime.measure.question_figures import share
 from tests.bench.fit_choosing import main

@@ -5,11 +5,10 @@ import pytest
 
 from bus.delivery.graph import Graph
 from bus.delivery.worker import Worker
-from bus.transport.configuration import streams
+from bus.transport.configuration import ApiReply, streams
 from bus.transport.connection import connect, keep_trying
 from bus.transport.envelope import headers_of, status_in
 from bus.transport.settings import BusSettings
-from bus.transport.stream_info import ApiReply
 from bus.wire.errors import Unavailable
 from bus.wire.subjects import EVENTS, RUNS
 from tests.bus.toys import done, end, intake

@@ -8,8 +8,7 @@ import pytest
 from index.build.build import Build
 from index.build.local_sink import LocalSink
 from index.model import Document
-from index.search.local_backend import LocalBackend
-from index.search.opened import OpenSnapshot
+from index.search.local_backend import LocalBackend, OpenSnapshot
 from index.search.searcher import Searcher
 from index.snapshot import snapshot
 from index.snapshot.snapshot import Manifest

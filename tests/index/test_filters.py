@@ -16,9 +16,9 @@ from pathspec import GitIgnoreSpec
 from index.filters import Filter, narrowed, predicate, words_of
 from index.languages.toml_check import problems
 from index.model import Document, Entry, Hit, Metadata
-from index.search.opened import OpenSnapshot
+from index.search.local_backend import OpenSnapshot
 from index.search.searcher import Searcher
-from index.snapshot.allowed import Allowed
+from index.snapshot.views import Allowed
 from tests.bench.bench_retrieval import Corpus
 from tests.index.conftest import DOCUMENTS, opened_by, update
 

@@ -13,17 +13,16 @@ from index.embedders.lsa import Lsa, fit
 from index.errors import IndexProblem
 from index.model import Block, Document, Passage, first_places
 from index.readers.building import TextBuilder
-from index.readers.introductions import introduced
+from index.readers.formats import introduced
 from index.search.fusion import Covers, mean_of_shares, reciprocal_rank
 from index.snapshot.prepared import hashes
 from index.snapshot.segment import write_segment
 from index.snapshot.store import PassageStore
 from index.text.codes import code_words
 from index.text.coverage import SLOTS, cover, gram_set, hash_sets, rarity, sets_of
-from index.text.duplicates import groups, sketch
-from index.text.ngrams import encode, encode_all, grams
+from index.text.matching import without_question_words
+from index.text.ngrams import encode, encode_all, grams, groups, sketch
 from index.text.passages import LIMIT, cut, language_of, weigh
-from index.text.question_words import without_question_words
 
 ANY_TEXT = st.text(alphabet=st.sampled_from("ab é1.\n|# 환불은 近视。المادة😀\u0301"), max_size=300)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from index.model import Block, BlockKind, Document
 from index.readers.building import TextBuilder
-from index.readers.introductions import introduced as with_introductions
+from index.readers.formats import introduced as with_introductions
 from index.text.fences import fences, masked, unclosed, without_code
 from index.text.sentences import SentenceStream, split
 from index.text.units import LONGEST, introduced, units

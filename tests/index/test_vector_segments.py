@@ -16,7 +16,7 @@ from index.engines import vectors
 from index.engines.vector_segments import GRAPH_FROM, Batch
 from index.engines.vectors import SegmentedVectors, merges
 from index.errors import IndexProblem
-from index.snapshot.allowed import Allowed
+from index.snapshot.views import Allowed
 from tests.index.conftest import DOCUMENTS
 
 WIDE = 24

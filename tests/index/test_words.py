@@ -9,9 +9,8 @@ from index.languages import LANGUAGES, of
 from index.languages.folding import fold, normal, visible
 from index.languages.meaning import nearness
 from index.languages.negation import is_negated, negations
-from index.languages.stems import Affix, affixes, stem
 from index.languages.translation import translated
-from index.languages.words import grams, terms
+from index.languages.words import Affix, affixes, grams, stem, terms
 from index.text.crossing import _names, _pattern, crossed
 from index.text.matching import content_words, matches
 

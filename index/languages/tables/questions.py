@@ -1,4 +1,6 @@
-r"""questions.toml: how a question is recognised and split, and what the thing it asks for looks like.
+r"""What is asked, and how: columns.toml, followups.toml, noise.toml, opposites.toml and questions.toml.
+
+questions.toml: how a question is recognised and split, and what the thing it asks for looks like.
 
 The language of a question is not known when it is split, so most of these tables are read together, as one pattern of all
 languages: their words must be unmistakable in every other language too. A word that is common in another language is entered
@@ -10,7 +12,7 @@ Case is ignored except where noted.
 
 import msgspec
 
-from index.languages.tables.kinds import Patterns, Words
+from index.languages.tables.kinds import Pattern, Patterns, Variants, Words
 
 
 class Asks(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -100,3 +102,117 @@ class Questions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     exercises: Exercises
     statement: Statement
     wording: QuestionWording
+
+
+class Pointing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a question depends on earlier questions and answers."""
+
+    #: Words that refer to something earlier. In a group, a name may replace them without harm to the grammar:
+    #: `replaced` as it is, `possessive` with one of `Wording.genitives`.
+    pronouns: Patterns
+    opens: Patterns  # how a question begins, or is altogether, that goes on from the one before
+
+
+class Naming(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a question names its subject."""
+
+    names: Patterns  # a whole question that names its subject and asks nothing else; group `subject`
+    marked: Patterns  # what shows that a subject is a name or a noun phrase; case counts; none: it never is certain
+
+
+class Wording(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a name is put in a pronoun's place."""
+
+    genitives: tuple[tuple[str, str], ...]  # (end of the subject, what makes it a possessive); the first that fits
+    alternations: tuple[tuple[str, str], ...]  # (particle after a closed syllable, the same after an open one)
+
+
+class Followups(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """followups.toml: how a follow-up question points back, how a question names its subject, and how the name replaces a pronoun.
+
+    Every table is read in the conversation's own language. Case is ignored except where noted.
+    """
+
+    pointing: Pointing
+    naming: Naming
+    wording: Wording
+
+
+class Noise(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """noise.toml: texts that contain words but neither asks nor answers anything.
+
+    Patterns of greetings, thanks, abilities, tasks, instructions and fillers match folded text.
+    """
+
+    greetings: Pattern
+    thanks: Pattern
+    abilities: Pattern  # a whole question about what the program can do
+    tasks: Pattern  # what asks for a new text, which needs a model
+    instructions: Pattern  # a sentence that asks its reader to do something
+    fillers: Pattern  # words that add nothing, next to a greeting or alone
+    keys: Words  # beginnings of words typed along a row of keys
+    article_headings: Pattern  # the beginning of an article heading in a law or contract
+    last_letters: str  # letters that end a sentence even without a full stop, for a character class
+
+
+class Opposites(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """opposites.toml: words that reverse a question when the text has another word of their group."""
+
+    groups: tuple[Words, ...]  # folded words of which only one can be true
+    superlatives: Pattern  # and ordinals, over a whole folded word
+
+
+class Columns(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """columns.toml: the words for what a column of a table holds, in questions and in column names alike.
+
+    A single character of Chinese or Korean counts only as the whole name of a column.
+    """
+
+    code: Variants
+    name: Variants
+    currency: Variants
+    capital: Variants
+    telephone: Variants
+    domain: Variants
+    language: Variants
+    population: Variants
+    continent: Variants
+    region: Variants
+    country: Variants
+    place: Variants
+    date: Variants
+    start: Variants
+    end: Variants
+    year: Variants
+    time: Variants
+    duration: Variants
+    price: Variants
+    pay: Variants
+    share: Variants
+    status: Variants
+    minimum: Variants
+    maximum: Variants
+    average: Variants
+    default: Variants
+    type: Variants
+    format: Variants
+    description: Variants
+    use: Variants
+    example: Variants
+    version: Variants
+    area: Variants
+    licence: Variants
+    size: Variants
+    number: Variants
+    limit: Variants
+    temperature: Variants
+    person: Variants
+    port: Variants
+    unit: Variants
+    symbol: Variants
+    command: Variants
+    key: Variants
+    address: Variants
+    reason: Variants
+    purpose: Variants
+    required: Variants

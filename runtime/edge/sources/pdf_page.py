@@ -7,7 +7,7 @@ import contextlib
 from xml.etree.ElementTree import Element, SubElement
 
 from bus.powers.sources import WIDEST, WIDTH, NotServed, PageAsked, PageView, SourceText, TextAsked, ask_sources
-from index.languages.tables.source import SourcePage
+from index.languages.tables.texts import SourcePage
 from runtime.edge.sources.addresses import Addresses
 from runtime.edge.sources.markup import CITED, MarkedBlocks, add, add_links, article_of
 from runtime.edge.state import Edge

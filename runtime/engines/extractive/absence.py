@@ -2,7 +2,7 @@
 
 import math
 
-from actors.choosing.known import KNOWN, known
+from actors.choosing.signs import KNOWN, known
 from runtime.engines.extractive.doubts import DOUBTS
 from runtime.engines.extractive.ranking import Ranking
 

@@ -2,7 +2,7 @@
 
 from actors.choosing.forms import kind_of
 from index.languages import spoken
-from index.languages.tables.phrases import NoSuchKind
+from index.languages.tables.texts import NoSuchKind
 from prompts.contracts import AnswerSimple, AnswerStructured, AnswerSynthesis, StructuredAnswer, Synthesis
 from prompts.vocabulary import Confidence
 from runtime.engines.extractive.answerable import Lack, lack

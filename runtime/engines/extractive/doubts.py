@@ -3,7 +3,7 @@
 import math
 import re
 
-from actors.choosing.known import KNOWN, known
+from actors.choosing.signs import KNOWN, known
 from index.languages.negation import is_negated
 from index.languages.scripts import HAN
 from runtime.engines.extractive.opposites import opposed, superlatives, words_of

@@ -8,10 +8,9 @@ import re
 from index.languages import pattern, spoken
 from index.languages.folding import fold
 from index.languages.scripts import HANGUL, is_hangul
-from index.languages.stems import stem
-from index.languages.tables.followups import Followups
-from index.languages.words import FUNCTION_WORDS, terms
-from index.text.question_words import without_question_words
+from index.languages.tables.questions import Followups
+from index.languages.words import FUNCTION_WORDS, stem, terms
+from index.text.matching import without_question_words
 from prompts.contracts import RewriteQuery, RewrittenQuery
 from runtime.engines.extractive.topics import names_subject, points_back, topic_words
 

@@ -10,9 +10,8 @@ from collections import Counter
 from index.languages import pattern, spoken
 from index.languages.folding import fold
 from index.languages.scripts import is_hangul, is_latin
-from index.languages.stems import stem
-from index.languages.words import terms, written
-from index.text.question_words import without_question_words
+from index.languages.words import stem, terms, written
+from index.text.matching import without_question_words
 from prompts.contracts import Turn
 
 #: A question with at least this many content words of its own stands alone unless it points back.

@@ -17,7 +17,7 @@ from typing import Any
 import mlx.core as mx
 
 from bus.wire.errors import Failure, NoReply, Unavailable
-from prompts.rendered import Rendered
+from prompts.files import Rendered
 from prompts.vocabulary import PRIORITIES, Priority
 from runtime.engines.engine import DeviceView, Ending, RequestRecord, State
 from runtime.engines.mlx.batch import Batch, Row, generate

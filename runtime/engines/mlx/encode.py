@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import TemplateError
 
 from index.languages.scripts import HANGUL
-from prompts.rendered import Rendered
+from prompts.files import Rendered
 
 #: Endings that make a tokenizer merge differently; tokens that none of them changes are the constant part.
 PROBES = ("A", " a", "\n", HANGUL[0], "1", '"')

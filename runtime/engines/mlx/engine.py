@@ -9,7 +9,7 @@ import msgspec
 
 from bus.wire.errors import Busy, Failure, Unavailable
 from bus.wire.fields import same_fields
-from prompts.rendered import Rendered
+from prompts.files import Rendered
 from runtime.engines.engine import Delta, DeviceView, Finished, Request, RequestRecord, Wiring
 from runtime.engines.mlx.settings import DEFAULT_MODEL, DeviceSettings
 from runtime.engines.mlx.tickets import Done, Ticket, deliver

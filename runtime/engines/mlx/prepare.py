@@ -9,7 +9,7 @@ import numpy as np
 from bus.wire.errors import TooLong
 from prompts.contracts import Prompt
 from prompts.fields import shortened
-from prompts.rendered import Rendered
+from prompts.files import Rendered
 from runtime.engines.engine import Operation, Request, RequestRecord
 from runtime.engines.mlx.encode import Encoded, Encoder
 from runtime.engines.mlx.grammar import choices, schema_digest

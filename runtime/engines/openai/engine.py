@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from bus.wire.errors import BadReply, ContentRefused, ContentStopped, NoReply, TooLong, Unavailable
-from prompts.rendered import Rendered
+from prompts.files import Rendered
 from prompts.thinking import without_thinking
 from runtime.engines.engine import Delta, Finished, Request, Wiring
 from runtime.engines.limits import fitted

@@ -3,7 +3,7 @@
 import json
 import random
 
-from prompts.rendered import Rendered
+from prompts.files import Rendered
 from runtime.engines.openai.wire import problem
 from tests.bench.device.driving import CLAIM, INSTRUCTION, Reply, ask, ask_all, rendered, running
 from tests.bench.device.figures import Figure, Scale

@@ -11,7 +11,7 @@ from typing import Any
 from bus.wire.errors import Failure, Unavailable
 from index.languages import FALLBACK
 from prompts.contracts import ClassifyQuery, Prompt
-from prompts.rendered import Rendered
+from prompts.files import Rendered
 from prompts.vocabulary import Priority
 from runtime.engines.engine import Delta, Finished, Request
 from runtime.engines.mlx.engine import MlxEngine

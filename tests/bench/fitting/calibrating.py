@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from actors.choosing.confidence import HIGH
 from actors.choosing.signs import SIGNS, log_odds
-from actors.choosing.weights import Weights
+from actors.choosing.weights import HIGH, Weights
 
 type Numbers = NDArray[np.float64]
 #: What weights lose, and the slope there.

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from actors.choosing.confidence import HIGH, MEDIUM, SHOWN_FROM, confidence_of
 from actors.choosing.signs import probability
-from actors.choosing.weights import Weights
+from actors.choosing.weights import HIGH, MEDIUM, SHOWN_FROM, Weights, confidence_of
 from prompts.vocabulary import Confidence
 from runtime.measure.question_figures import Share, share
 from tests.bench.fitting.choosing import Example, Judged, judge

@@ -4,8 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from actors.choosing.confidence import HIGH, MEDIUM
-from actors.choosing.weights import FittedOn
+from actors.choosing.weights import HIGH, MEDIUM, FittedOn
 from runtime.measure.question_figures import Share
 from tests.bench.fitting.figures import (
     STRICT,

@@ -12,7 +12,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from index.model import Document
 from index.readers import Source, Unreadable, by_suffix, read
-from index.readers.recognition import lines_of
+from index.readers.pictures import lines_of
 
 RTF = rb"""{\rtf1\ansi\deff0{\fonttbl{\f0 Arial;}}{\stylesheet{\s1\outlinelevel0 heading 1;}}
 {\pard\s1\outlinelevel0 Fees\par}{\pard The \u233?l\u232?ve pays\super\chftn{\footnote\pard\chftn In cash.}\par}

@@ -11,8 +11,7 @@ import pytest
 
 from index.model import Metadata
 from index.readers import Unreadable, grid
-from index.readers.cell_text import shown
-from index.readers.grid import Grid, letters
+from index.readers.grid import Grid, letters, shown
 from index.readers.tabular import head
 from tests.index import files
 from tests.index.readers.office import blocks, given, saved, sheet

@@ -5,7 +5,7 @@ import itertools
 from typing import Any
 
 from prompts import contracts as c
-from prompts.rendered import Rendered
+from prompts.files import Rendered
 from prompts.vocabulary import Priority
 from runtime.engines.engine import Delta, Engine, Finished, Request
 

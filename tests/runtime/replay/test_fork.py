@@ -3,7 +3,7 @@
 import pytest
 
 from actors.evidence import spans
-from actors.evidence.contexts import given as given_passages
+from actors.evidence.lanes import given as given_passages
 from actors.pipeline import STAGES, pipeline
 from bus.journal.journal import Journal
 from bus.journal.records import Record, encode

@@ -11,7 +11,7 @@ from actors.pipeline import pipeline
 from bus.runs.run_record import record_of
 from bus.runs.story import story_of
 from bus.wire.messages import QuestionAsked
-from index.masking.secrets import secrets_in
+from index.masking.finding import secrets_in
 from runtime.cli import groundwire
 from runtime.forking.cited_only import cited_only
 from runtime.replay.masks import Masks

@@ -4,8 +4,8 @@ import msgspec
 import pytest
 
 from actors.choosing.choose import Choice
-from actors.choosing.confidence import shows
-from actors.choosing.parts import choose_parts
+from actors.choosing.follow_ups import choose_parts
+from actors.choosing.weights import shows
 from actors.question.resolved import resolved
 from bus.wire.messages import QuestionAsked
 from index.search.searcher import Searcher
