@@ -27,6 +27,7 @@ from prompts.contracts import PROMPTS
 from prompts.library import Library, PromptFile
 from runtime import settings
 from runtime.cli import commands, groundwire
+from tests.changes import table
 
 ROOT = Path(__file__).parent.parent
 EXTRAS = ("formats", "ocr")
@@ -239,6 +240,7 @@ PARTS: dict[str, Callable[[], str]] = {
         "suite run shop.suite",
     ),
     "graph": graph,
+    "changes": table,
     "actors": actors,
     "messages": messages,
     "configuration": configuration,
