@@ -14,7 +14,7 @@ from bus.powers.searching import SearchReply, SearchRequest
 from bus.wire.errors import Failure
 from bus.wire.messages import Passage, UnverifiedSentence
 from prompts.contracts import Prompt
-from runtime.engines.extractive.replies import reply_to
+from runtime.engines.extractive.engine import reply_to
 
 type Reply = object | Callable[[Any], object]
 

@@ -19,7 +19,7 @@ from index.languages.detection import detect
 from index.masking import MaskStream, mask
 from index.text.sentences import split
 from prompts.contracts import Evidence
-from runtime.engines.extractive.features import features, read_question, read_sentences
+from runtime.engines.extractive.ranking import features, read_question, read_sentences
 from tests.message_samples import passage
 
 SHORT = 2_000

@@ -1,14 +1,38 @@
-"""Answers made of verbatim sentences of the evidence, each with its marker: simple, synthesis, structured."""
+"""Answers made of verbatim sentences of the evidence, each with its marker: simple, synthesis, structured, report, hint.
 
+A report is Markdown with TL;DR, conclusion and numbered arguments, each a quotation with its source. Where rules chose the answer
+it is said once and without that form, unless the report is a consultation's, which closes with advice.
+
+Hints for an exercise never state its result: they name the rule that applies, or where to read, and one step to take next.
+"""
+
+import re
+from collections import Counter
+from typing import NamedTuple
+
+from actors.choosing.asked import named_sides
 from actors.choosing.forms import kind_of
-from index.languages import spoken
-from index.languages.tables.texts import NoSuchKind
-from prompts.contracts import AnswerSimple, AnswerStructured, AnswerSynthesis, StructuredAnswer, Synthesis
+from actors.gate.check import check_sentence, withholds
+from index.languages import LANGUAGES, UNDETERMINED, of, spoken, union
+from index.languages.detection import detect
+from index.languages.tables.phrases import NoSuchKind
+from index.text.sentences import split
+from prompts.contracts import (
+    SECTIONS,
+    AnswerHint,
+    AnswerReport,
+    AnswerSimple,
+    AnswerStructured,
+    AnswerSynthesis,
+    Evidence,
+    StructuredAnswer,
+    Synthesis,
+)
 from prompts.vocabulary import Confidence
 from runtime.engines.extractive.answerable import Lack, lack
-from runtime.engines.extractive.chosen import in_brief, is_chosen, quote_chosen, source_line
+from runtime.engines.extractive.chosen import in_brief, is_chosen, name_of, quote_chosen, source_line
 from runtime.engines.extractive.quoted import Quoted, in_reading_order
-from runtime.engines.extractive.quoting import laid_out, quote, texts_of
+from runtime.engines.extractive.quoting import cite, clean, laid_out, quote, shorten, texts_of
 from runtime.engines.extractive.ranking import rank
 
 SIMPLE_SENTENCES = 4
@@ -107,3 +131,135 @@ def _within(quoted: list[Quoted], max_tokens: int) -> list[Quoted]:
             break
         kept.append(q)
     return kept
+
+
+CONCLUSION_SENTENCES = 4
+#: Documents that the summary of a comparison speaks of, in a sentence each.
+OF_BOTH_SIDES = 2
+MOST_ARGUMENTS = 5
+
+_QUOTE_SIGN = re.compile('["“”„«»「」『』]')
+
+
+def answer_report(prompt: AnswerReport) -> str:
+    """A report with headings in the requested language, or the answer alone; every sentence is verbatim and has its marker."""
+    question, evidence, language = prompt.original_query, prompt.evidence, prompt.language
+    chosen = quote_chosen(question, evidence, language) if is_chosen(evidence) else []
+    if chosen and not prompt.safety_advice:
+        return laid_out(chosen)
+    phrases = spoken(language).phrases
+    quoted = chosen or quote(question, evidence, language)
+    if not quoted:
+        return phrases.refusals.not_in_evidence
+    lines = [
+        f"**TL;DR** {laid_out(_summary(question, quoted))}",
+        "",
+        f"## {phrases.headings.conclusion}",
+        "",
+        laid_out(in_brief(quoted, CONCLUSION_SENTENCES)),
+        "",
+        f"## {phrases.headings.arguments}",
+        "",
+        *(f"{number}. {_argument(q, language)}" for number, q in enumerate(_arguments(quoted), 1)),
+    ]
+    if prompt.safety_advice:
+        lines += ["", prompt.safety_advice]
+    return "\n".join(lines)
+
+
+def _summary(question: str, quoted: list[Quoted]) -> list[Quoted]:
+    """The sentence that answers; of a comparison one of each of its two first documents."""
+    if not named_sides(question):
+        return in_brief(quoted, 1)
+    documents = list(dict.fromkeys(each.evidence.source_id for each in quoted))[:OF_BOTH_SIDES]
+    return [part for name in documents for part in in_brief([q for q in quoted if q.evidence.source_id == name], 1)]
+
+
+def _arguments(quoted: list[Quoted]) -> list[Quoted]:
+    """At most MOST_ARGUMENTS quotations in reading order, of every section one before a second of any."""
+    seen: Counter[tuple[str, str]] = Counter()
+    turns: list[tuple[int, int]] = []
+    for at, each in enumerate(quoted):
+        place = each.evidence.source_id, each.evidence.section
+        turns.append((seen[place], at))
+        seen[place] += 1
+    return in_reading_order([quoted[at] for _, at in sorted(turns)[:MOST_ARGUMENTS]])
+
+
+def _argument(q: Quoted, language: str) -> str:
+    """Title, quotation and document; without quotation marks if the text has its own, and without what the gate would withhold."""
+    marks, sources = spoken(language).phrases.quotation_marks, spoken(language).phrases.sources
+    document = sources.title.format(title=name_of(q.evidence))
+    title = clean(q.evidence.section.split(SECTIONS)[-1])
+    line = f"\n   {sources.line.format(titles=document)}" if title else ""
+    title = title or document
+    marked = f"**{title}**: {marks.opening}{q.text}{marks.closing} [{q.evidence.n}]"
+    own_marks = "\n" in q.cited or _QUOTE_SIGN.search(q.text)
+    forms = (f"**{title}**: {q.cited}",) if own_marks else (marked, f"**{title}**: {q.cited}")
+    said = next((form for form in forms if not withholds(check_sentence(form, (q.evidence,)))), q.cited)
+    return f"{said}{line}"
+
+
+LONGEST_NAME = 80
+_LONGEST_RULE = max(len(of(language).phrases.hints.rule) for language in LANGUAGES)
+
+# Anything that could be the result of a calculation: digits, numerals in words, an equation.
+_RESULT = re.compile(rf"[\d=≈½¼¾²³]|{union(lambda language: language.words.number_words).pattern}", re.IGNORECASE)
+#: Terms joined by operators; a formula if one of them is a variable.
+_TERM = r"[-−±√(]*\d*[^\W\d_]{0,2}[²³⁴]?[()]*"
+_JOINED = re.compile(rf"(?<![^\W_]){_TERM}(?:\s*[-+−±×·*/=^√]+\s*{_TERM})+(?![^\W_])")
+_SOLVED = re.compile(r"[=≈]\s*[-−]?[\d.,]*[1-9][\d.,]*[\s)]*$")
+_NUMBER = re.compile(r"\d+")
+
+
+class Rule(NamedTuple):
+    evidence: Evidence
+    cited: str
+
+
+def answer_hint(prompt: AnswerHint) -> StructuredAnswer:
+    """Quote a rule only if the result must be a number and the rule has none; otherwise name what to read."""
+    hints = spoken(prompt.language).phrases.hints
+    quoted = quote(prompt.question, prompt.contexts, prompt.language, STRUCTURED_CHARS - _LONGEST_RULE - 2)
+    if not quoted:
+        nothing = spoken(prompt.language).notices.replies.no_hint
+        return StructuredAnswer(summary=nothing, details=(), citations=())
+    rule = _rule(prompt, quoted)
+    best = (rule or quoted[0]).evidence
+    read = hints.read.format(title=shorten(clean(best.title or best.source_id), LONGEST_NAME), n=best.n)
+    heading = shorten(clean(best.section.split(SECTIONS)[-1]), LONGEST_NAME)
+    part = (hints.part.format(heading=heading),) if heading and heading != best.title else ()
+    return StructuredAnswer(
+        summary=f"{hints.rule} {rule.cited}" if rule else read,
+        details=(*part, hints.values if rule else hints.find),
+        citations=(best.source_id,),
+    )
+
+
+def _rule(prompt: AnswerHint, quoted: list[Quoted]) -> Rule | None:
+    """The first rule of the section that fits best; None where nothing is to be computed, as the rule may be the answer.
+
+    A formula with the numbers of the exercise is its solution.
+    """
+    if not _NUMBER.search(prompt.question):
+        return None
+    best = quoted[0].evidence
+    near = [q for q in quoted if (q.evidence.source_id, q.evidence.section) == (best.source_id, best.section)]
+    sentences = [(q.evidence, q.text[start:end]) for q in near for start, end in split(q.text)]
+    own = set(_NUMBER.findall(prompt.question))
+    for evidence, text in sentences:
+        shared = own & set(_NUMBER.findall(text))
+        worked = len(shared) > 1 or shared == own
+        if _is_rule(text) and not worked and detect(text) in (prompt.language, UNDETERMINED):
+            return Rule(evidence, cite(text, evidence.n))
+    return None
+
+
+def _is_rule(text: str) -> bool:
+    """Whether a text has no number, but for those in formulas with a variable."""
+    return not _RESULT.search(_JOINED.sub(_without_formula, text))
+
+
+def _without_formula(found: re.Match[str]) -> str:
+    formula = any(map(str.isalpha, found[0])) and not _SOLVED.search(found[0])
+    return " " if formula else found[0]

@@ -2,45 +2,80 @@
 
 import math
 import re
+from typing import Final
 
-from actors.choosing.signs import KNOWN, known
+from actors.choosing.known import KNOWN, known
+from index.languages import every, union
+from index.languages.folding import fold
 from index.languages.negation import is_negated
-from index.languages.scripts import HAN
-from runtime.engines.extractive.opposites import opposed, superlatives, words_of
+from index.languages.scripts import HAN, is_han, is_hangul
+from index.languages.tables.kinds import words_in
 from runtime.engines.extractive.ranking import Ranking
 
-DOUBTS = (
-    "negated_question",  # the question has a negation and the best sentence has none
-    "any_negation",  # the question has a negation
-    "negated_sentence",  # only the sentence has one
-    "opposite",  # the sentence has the opposite of a word in the question
-    "opposite_passage",
-    "superlative",  # a superlative in the question that the passage lacks
-    "number",  # a number in the question that is not near the sentence
-    "number_passage",
-    "name",  # a name that is not near the sentence
-    "name_passage",
-    "swapped",  # a name that is not in the sentence, which has others
-    "names",  # number of names in the question
-    "no_person",  # the best sentence lacks the asked kind
-    "no_time",
-    "no_count",
-    "no_other",
-    "place",  # asks for a place
-    "asked",  # log of the number of terms
-    "loose",
-    "passage",
-    "passage_loose",
-    "named",
-    "known",  # mean of how well each term matches in the sentence
-    "known_near",
-    "known_passage",
-    "all_known",
-    "elsewhere",  # share of terms that the passage has, but not near the sentence
-    "run",  # longest run of words in common, as a share of the question's
-    "order",  # words in common in the same order, as a share
-    "extra",
-)
+OPPOSITES: Final[dict[str, frozenset[str]]] = {}
+for _group in every(lambda language: language.opposites.groups):
+    for _word in words_in(_group):
+        OPPOSITES[_word] = OPPOSITES.get(_word, frozenset()) | (words_in(_group) - {_word})
+#: Those that occur inside a run of characters or before an ending.
+_UNSPACED: Final = tuple(word for word in OPPOSITES if is_han(word) or is_hangul(word))
+
+_LETTERS = re.compile(r"[^\W\d_]+")
+_ARTICLE = re.compile(rf"^(?:{'|'.join(every(lambda language: language.words.articles.split()))})(?=\w{{3}})")
+_SUPERLATIVE = union(lambda language: language.opposites.superlatives)
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The folded words of `text`, and those words inside runs of characters that have a known opposite."""
+    folded = fold(text)
+    found = {_ARTICLE.sub("", word) for word in _LETTERS.findall(folded)}
+    if not text.isascii():
+        found |= {word for word in _UNSPACED if word in folded}
+    return frozenset(found)
+
+
+def opposed(asked: frozenset[str], said: frozenset[str]) -> int:
+    """How many of the `asked` words are not `said` although their opposite is."""
+    return sum(1 for word in asked if word in OPPOSITES and word not in said and OPPOSITES[word] & said)
+
+
+def superlatives(asked: frozenset[str], said: frozenset[str]) -> int:
+    """How many superlatives and ordinals of the question are not in the text."""
+    return sum(1 for word in asked if word not in said and _SUPERLATIVE.fullmatch(word))
+
+
+#: What speaks against an answer, in the order of `doubt`, with its weights in the log-odds of `absence` and of `odds`.
+DOUBTS: dict[str, tuple[float, float]] = {
+    "negated_question": (0.42, 1.85),  # the question has a negation and the best sentence has none
+    "any_negation": (-0.48, 0.97),  # the question has a negation
+    "negated_sentence": (0.0, 0.18),  # only the sentence has one
+    "opposite": (0.0, 1.26),  # the sentence has the opposite of a word in the question
+    "opposite_passage": (0.0, 0.85),
+    "superlative": (-0.27, 0.69),  # a superlative in the question that the passage lacks
+    "number": (0.54, 1.44),  # a number in the question that is not near the sentence
+    "number_passage": (0.97, -0.14),
+    "name": (0.4, 0.04),  # a name that is not near the sentence
+    "name_passage": (0.13, 0.21),
+    "swapped": (0.26, 0.39),  # a name that is not in the sentence, which has others
+    "names": (0.13, 0.12),  # number of names in the question
+    "no_person": (0.6, 1.04),  # the best sentence lacks the asked kind
+    "no_time": (1.25, 0.5),
+    "no_count": (1.0, 1.48),
+    "no_other": (0.12, 0.16),
+    "place": (0.23, -0.3),  # asks for a place
+    "asked": (-1.21, -1.04),  # log of the number of terms
+    "loose": (-1.32, -0.87),
+    "passage": (-1.05, 0.21),
+    "passage_loose": (1.71, 1.26),
+    "named": (-0.2, -0.47),
+    "known": (-0.52, -0.17),  # mean of how well each term matches in the sentence
+    "known_near": (-1.35, -1.03),
+    "known_passage": (-1.36, 0.03),
+    "all_known": (0.89, -0.79),
+    "elsewhere": (0.99, 0.77),  # share of terms that the passage has, but not near the sentence
+    "run": (-0.66, 0.54),  # longest run of words in common, as a share of the question's
+    "order": (-1.19, 1.04),  # words in common in the same order, as a share
+    "extra": (0.42, 0.22),
+}
 
 
 def doubt(ranking: Ranking) -> tuple[float, ...]:

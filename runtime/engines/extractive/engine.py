@@ -1,16 +1,70 @@
-"""The extractive engine: every prompt is answered by this folder's rules, in a few milliseconds."""
+"""The extractive engine: the table from each prompt's variables to the rule that answers them, in a few milliseconds."""
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
 
 import msgspec
 
 from bus.wire.errors import Unavailable
 from bus.wire.response_schema import NEEDS_MODEL
+from prompts.contracts import (
+    AnswerHint,
+    AnswerReport,
+    AnswerSimple,
+    AnswerStructured,
+    AnswerSynthesis,
+    ClassifyIntent,
+    ClassifyQuery,
+    DecomposeQuery,
+    GuardLanguage,
+    JudgeRelevance,
+    JudgeSufficiency,
+    Part,
+    Prompt,
+    RewriteQuery,
+    SelectEvidence,
+    VerifyAnswer,
+)
 from runtime.engines.engine import Delta, Finished, Request, Wiring
-from runtime.engines.extractive.replies import reply_to
+from runtime.engines.extractive.answers import (
+    answer_hint,
+    answer_report,
+    answer_simple,
+    answer_structured,
+    answer_synthesis,
+)
+from runtime.engines.extractive.evidence import select_evidence
+from runtime.engines.extractive.intent import classify_intent
+from runtime.engines.extractive.judging import guard_language, judge_relevance, judge_sufficiency, verify_answer
+from runtime.engines.extractive.queries import classify_query, decompose_query
+from runtime.engines.extractive.rewriting import rewrite_query
 from runtime.settings import InferenceSettings
+
+# Each value takes the key's type, which Python's types cannot express for a table.
+REPLIES: dict[type[Prompt[Any]], Callable[..., Part | str]] = {
+    ClassifyIntent: classify_intent,
+    RewriteQuery: rewrite_query,
+    ClassifyQuery: classify_query,
+    DecomposeQuery: decompose_query,
+    JudgeRelevance: judge_relevance,
+    JudgeSufficiency: judge_sufficiency,
+    SelectEvidence: select_evidence,
+    AnswerSimple: answer_simple,
+    AnswerReport: answer_report,
+    AnswerSynthesis: answer_synthesis,
+    AnswerStructured: answer_structured,
+    AnswerHint: answer_hint,
+    VerifyAnswer: verify_answer,
+    GuardLanguage: guard_language,
+}
+
+
+def reply_to(variables: Prompt[Any]) -> Part | str:
+    """The reply, of the prompt's `reply` type. Raises KeyError for a prompt that is not in `prompts.contracts`."""
+    return REPLIES[type(variables)](variables)
+
 
 # A word with the space before it, or a few characters of a script without spaces.
 _PIECE = re.compile(r"\s*(?:[\u3400-\u9fff]{1,4}|[^\s\u3400-\u9fff]+)|\s+")

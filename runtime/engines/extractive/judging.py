@@ -1,10 +1,30 @@
-"""Judge what was found: relevance by coverage and rarity, sufficiency by the aspects covered."""
+"""Judge what was found and what was written.
+
+Relevance goes by coverage and rarity, sufficiency by the aspects covered; an answer's contradictions are the gate's findings, and
+the language guard changes nothing.
+"""
 
 import re
+from typing import Final
 
+from actors.gate.check import check_answer
+from actors.gate.flags import Flag
 from index.languages.words import terms
-from prompts.contracts import AddedSubQuery, Extract, JudgeRelevance, JudgeSufficiency, Relevance, SubQuery, Sufficiency
-from prompts.vocabulary import Confidence
+from prompts.contracts import (
+    AddedSubQuery,
+    Contradiction,
+    Evidence,
+    Extract,
+    GuardLanguage,
+    JudgeRelevance,
+    JudgeSufficiency,
+    Relevance,
+    SubQuery,
+    Sufficiency,
+    Verdict,
+    VerifyAnswer,
+)
+from prompts.vocabulary import Confidence, ContradictionType, FlagKind
 from runtime.engines.extractive.answerable import lack
 from runtime.engines.extractive.quoting import clean, shorten
 from runtime.engines.extractive.ranking import Ranked, rank
@@ -108,3 +128,39 @@ def _level(r: Ranked) -> Confidence:
     if r.covered >= HIGH or (r.covered >= MEDIUM and r.probability >= 0.5):
         return "high"
     return "medium" if r.covered >= MEDIUM or r.probability >= LIKELY else "low"
+
+
+#: Gravest first, the order in which they are reported.
+TYPES: Final[dict[FlagKind, ContradictionType]] = {
+    "reversed_term": "direct_negation",
+    "fabricated_number": "numeric_conflict",
+    "fabricated_quote": "unsupported_claim",
+    "unverified": "unsupported_claim",
+}
+MOST, LONGEST_CLAIM, LONGEST_REF, LONGEST_WHY = 5, 50, 50, 30
+
+
+def verify_answer(prompt: VerifyAnswer) -> Verdict:
+    """At most five contradictions, gravest first; only one backed by a strong flag is critical."""
+    order = list(TYPES)
+    flags = [f for f in check_answer(prompt.answer, prompt.evidence) if f.kind in TYPES]
+    flags.sort(key=lambda f: order.index(f.kind))  # stable: in the order of the answer within a type
+    found = tuple(_contradiction(f, prompt.evidence) for f in flags[:MOST])
+    return Verdict(contradictions=found)
+
+
+def guard_language(prompt: GuardLanguage) -> str:
+    """The text unchanged: rules cannot translate, and a wrong translation is worse than none."""
+    return prompt.text
+
+
+def _contradiction(found: Flag, evidence: tuple[Evidence, ...]) -> Contradiction:
+    said = next((e.text for e in evidence if e.n in found.evidence_n), "")
+    ref = f"[{found.evidence_n[0]}] {' '.join(said.split())}" if found.evidence_n else ""
+    return Contradiction(
+        type=TYPES[found.kind],
+        severity="critical" if found.strength == "strong" else "minor",
+        claim=found.words[:LONGEST_CLAIM],
+        evidence_ref=ref[:LONGEST_REF],
+        explanation=found.why[:LONGEST_WHY],
+    )

@@ -1,6 +1,7 @@
 """All decoding rows, one step at a time: mlx-lm's batch with one grammar step and one sampling step for all rows.
 
-The private parts used of mlx-lm's `GenerationBatch` are listed in `test_model.py`.
+Each row samples from its own random stream, so that rows do not affect each other. The private parts used of mlx-lm's
+`GenerationBatch` are listed in `test_model.py`.
 """
 
 import importlib
@@ -9,9 +10,29 @@ from dataclasses import dataclass
 from typing import Any
 
 import mlx.core as mx
+import numpy as np
 
 from runtime.engines.mlx.grammar import Grammars, Guide
-from runtime.engines.mlx.sampling import Sampling, sample
+
+
+@dataclass(slots=True, frozen=True)
+class Sampling:
+    """How a row is sampled: `temperature` 0 takes the likeliest token; else the seed and the token's position decide."""
+
+    temperature: float
+    seed: int
+
+
+def sample(logits: mx.array, rows: Sequence[Sampling], positions: Sequence[int]) -> mx.array:
+    """Sample one token per row of `logits`; `positions` counts each row's tokens so far. Gumbel-max: argmax(x + T·g)."""
+    if not any(row.temperature for row in rows):
+        return mx.argmax(logits, axis=-1)
+    seeds = [[row.seed & 0xFFFFFFFF, position] for row, position in zip(rows, positions, strict=True)]
+    width = logits.shape[-1]
+    noise = mx.vmap(lambda key: mx.random.gumbel((width,), key=key))(mx.array(np.array(seeds, dtype=np.uint32)))
+    heat = mx.array([row.temperature for row in rows])[:, None]
+    return mx.argmax(mx.where(heat > 0, logits + heat * noise, logits), axis=-1)
+
 
 # `import mlx_lm.generate` would bind the function of the same name.
 generate: Any = importlib.import_module("mlx_lm.generate")

@@ -17,9 +17,8 @@ from runtime.settings import InferenceSettings
 
 if TYPE_CHECKING:
     from runtime.engines.mlx.device_thread import Device, Loader
-    from runtime.engines.mlx.encode import Encoder
     from runtime.engines.mlx.jobs import Job
-    from runtime.engines.mlx.prepare import Preparation, Render
+    from runtime.engines.mlx.prepare import Encoder, Preparation, Render
 
 #: How often the running step's age is checked, in seconds.
 WATCH_S = 1.0

@@ -1,4 +1,4 @@
-"""A request on the device thread: a prompt to prefill, then a row of the batch or a verdict."""
+"""A request on the device thread: a prompt to prefill, then a row of the batch or a verdict, which needs no decoding."""
 
 import codecs
 import time
@@ -12,11 +12,10 @@ import numpy as np
 
 from bus.wire.errors import BadReply, TooLong
 from runtime.engines.engine import Ending, RequestRecord
-from runtime.engines.mlx.batch import Row
+from runtime.engines.mlx.batch import Row, Sampling, sample
 from runtime.engines.mlx.grammar import Grammars, Guide
 from runtime.engines.mlx.model import LoadedModel
 from runtime.engines.mlx.prefixes import WORTH_TOKENS, Prefixes, Tokens
-from runtime.engines.mlx.sampling import Sampling, sample
 from runtime.engines.mlx.tickets import Done, Event, Ticket
 
 type Head = Callable[[mx.array], mx.array]
@@ -247,3 +246,24 @@ class Generation(Job):
             prefill_s=first - started,
             decode_s=time.monotonic() - first,
         )
+
+
+def probabilities(logits: mx.array, tokens: list[int]) -> list[float]:
+    """Of each of `tokens` among them, in a row of one."""
+    shares: Any = mx.softmax(logits[0, mx.array(tokens)].astype(mx.float32)).tolist()
+    return list(shares)
+
+
+@dataclass(slots=True, eq=False)
+class Verdict(Job):
+    """Chooses among `values` by the probability of the one token that distinguishes each."""
+
+    values: list[str] = field(default_factory=list)
+    deciding: list[int] = field(default_factory=list)  # one token per value, all different
+    opening: str = ""
+
+    def finish(self, tools: Tools, logits: mx.array) -> Row | Event:
+        shares = probabilities(logits, self.deciding)
+        best = max(range(len(shares)), key=shares.__getitem__)
+        record = msgspec.structs.replace(self.ending("stop"), tokens_out=1, probability=shares[best])
+        return Done(self.values[best], record)

@@ -5,14 +5,12 @@ from collections.abc import Sequence
 import mlx.core as mx
 import numpy as np
 
-from prompts.files import Rendered
-from runtime.engines.mlx.batch import Batch, Row
-from runtime.engines.mlx.encode import Encoder
+from prompts.rendered import Rendered
+from runtime.engines.mlx.batch import Batch, Row, Sampling, sample
 from runtime.engines.mlx.grammar import Guide
-from runtime.engines.mlx.jobs import Tools
+from runtime.engines.mlx.jobs import Tools, probabilities
 from runtime.engines.mlx.prefixes import WORTH_TOKENS
-from runtime.engines.mlx.sampling import Sampling, sample
-from runtime.engines.mlx.verdict import probabilities
+from runtime.engines.mlx.prepare import Encoder
 
 #: CUDA has another kernel for quantised weights up to each of these lengths, and compiles it at its first use on a machine:
 #: that takes up to half a minute. Metal's come compiled.

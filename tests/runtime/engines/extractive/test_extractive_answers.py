@@ -11,10 +11,15 @@ from index.text.citations import markers, strip_markers
 from index.text.sentences import split
 from prompts.contracts import AnswerHint, AnswerReport, AnswerSimple, AnswerStructured, AnswerSynthesis, Evidence
 from prompts.vocabulary import Language
-from runtime.engines.extractive.answers import SYNTHESIS_CHARS, answer_simple, answer_structured, answer_synthesis
-from runtime.engines.extractive.hints import answer_hint
+from runtime.engines.extractive.answers import (
+    SYNTHESIS_CHARS,
+    answer_hint,
+    answer_report,
+    answer_simple,
+    answer_structured,
+    answer_synthesis,
+)
 from runtime.engines.extractive.quoting import cite, clean, shorten
-from runtime.engines.extractive.report import answer_report
 from tests.runtime.engines.extractive.cases import ANSWERED, PASSAGES, UNANSWERED, evidence
 
 

@@ -7,9 +7,8 @@ from actors.evidence.spans import numbered, with_lead
 from index.text.citations import strip_markers
 from index.text.passages import weigh
 from prompts.contracts import AnswerReport, AnswerSimple, Evidence
-from runtime.engines.extractive.answers import answer_simple
+from runtime.engines.extractive.answers import answer_report, answer_simple
 from runtime.engines.extractive.chosen import MOST
-from runtime.engines.extractive.report import answer_report
 from tests.actors.blocks import Piece, passages
 
 QUESTION = "What is the fee of a ferry?"

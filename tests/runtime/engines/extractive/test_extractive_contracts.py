@@ -32,9 +32,8 @@ from prompts.contracts import (
 from prompts.library import Library
 from prompts.vocabulary import Language
 from runtime.engines.engine import Delta, Finished, Request
-from runtime.engines.extractive.engine import ExtractiveEngine
+from runtime.engines.extractive.engine import REPLIES, ExtractiveEngine, reply_to
 from runtime.engines.extractive.judging import judge_relevance
-from runtime.engines.extractive.replies import REPLIES, reply_to
 from tests.runtime.engines.extractive.cases import ANSWERED, PASSAGES, chunks, evidence
 
 

@@ -6,8 +6,7 @@ from prompts.contracts import Chunk, SelectEvidence
 from runtime.engines.extractive.answerable import lack, odds
 from runtime.engines.extractive.doubts import doubt
 from runtime.engines.extractive.evidence import LONGEST_SPAN, MOST_SPANS, select_evidence
-from runtime.engines.extractive.headings import says_nothing
-from runtime.engines.extractive.ranking import rank
+from runtime.engines.extractive.ranking import rank, says_nothing
 from tests.runtime.engines.extractive.cases import ANSWERED, PASSAGES, UNANSWERED, chunks
 
 

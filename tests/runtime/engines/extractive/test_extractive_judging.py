@@ -11,8 +11,13 @@ from prompts.contracts import (
     SubQuery,
     VerifyAnswer,
 )
-from runtime.engines.extractive.checking import guard_language, verify_answer
-from runtime.engines.extractive.judging import judge_relevance, judge_sufficiency, reworded
+from runtime.engines.extractive.judging import (
+    guard_language,
+    judge_relevance,
+    judge_sufficiency,
+    reworded,
+    verify_answer,
+)
 from tests.runtime.engines.extractive.cases import ANSWERED, UNANSWERED, chunks, evidence
 
 

@@ -8,10 +8,9 @@ from actors.evidence.prompt_shapes import chunk_of, evidence_of
 from actors.evidence.spans import numbered, picked
 from index.text.fences import fences
 from prompts.contracts import AnswerReport, AnswerSimple, AnswerSynthesis, SelectEvidence
-from runtime.engines.extractive.answers import SYNTHESIS_CHARS, answer_simple, answer_synthesis
+from runtime.engines.extractive.answers import SYNTHESIS_CHARS, answer_report, answer_simple, answer_synthesis
 from runtime.engines.extractive.evidence import select_evidence
 from runtime.engines.extractive.quoting import announced, cite
-from runtime.engines.extractive.report import answer_report
 from tests.actors.blocks import Piece, passages
 
 GUIDE: tuple[Piece, ...] = (

@@ -6,8 +6,7 @@ from mlx_lm.utils import load_tokenizer
 
 from bus.wire.errors import BadReply
 from prompts import contracts as c
-from runtime.engines.mlx.encode import Encoder
-from runtime.engines.mlx.prepare import fit
+from runtime.engines.mlx.prepare import Encoder, fit
 from tests.runtime.engines.sample import RELEVANCE, collect, render, request
 
 EVIDENCE = tuple(c.Evidence(n=n, source_id=f"s{n}", title="", text=f"Fact {n}: " + "word " * 20) for n in range(1, 21))

@@ -220,7 +220,7 @@ async def test_urgent_requests_find_a_row(start):
 
 
 def test_gumbel_streams_do_not_depend_on_the_batch():
-    from runtime.engines.mlx.sampling import Sampling, sample
+    from runtime.engines.mlx.batch import Sampling, sample
 
     logits = mx.random.normal((4, 300), key=mx.random.key(1))
     rows = [Sampling(0.9, seed) for seed in range(4)]

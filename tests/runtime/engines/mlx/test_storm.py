@@ -9,8 +9,7 @@ import pytest
 
 from bus.wire.errors import Failure
 from runtime.engines.mlx.model import load
-from runtime.engines.mlx.queue import Waiting
-from runtime.engines.mlx.tickets import Ticket
+from runtime.engines.mlx.tickets import Ticket, Waiting
 from runtime.engines.openai.wire import problem
 from tests.runtime.engines.mlx.test_faults import Faulty
 from tests.runtime.engines.sample import ENDLESS, collect, render, request, shape
