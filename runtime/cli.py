@@ -99,8 +99,8 @@ def _check_languages() -> None:
 @click.version_option(package_name="groundwire")
 def groundwire() -> None:
     """Answer questions over your own documents; every sentence is checked against its evidence before it is shown."""
-    from runtime.processes.log_lines import OneLine
     from runtime.settings import SettingsError, refuse_unknown_variables
+    from runtime.terminal import OneLine
 
     if logging.lastResort is not None:  # what prints the warnings of a command that sets up no log of its own
         logging.lastResort.setFormatter(OneLine())

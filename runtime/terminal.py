@@ -5,12 +5,14 @@ carriage return or a backspace prints over earlier text, a bidirectional control
 read. All of that is taken out; what letters and emoji of any script are made of stays.
 """
 
+import logging
 import os
 import re
 import sys
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import TracebackType
 from typing import Final
 
 import click
@@ -113,3 +115,23 @@ def styled(*pieces: str | Bold) -> str:
     return "".join(
         click.style(fit(piece.text), bold=True) if isinstance(piece, Bold) else fit(piece) for piece in pieces
     )
+
+
+type _Raised = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+
+
+class OneLine(logging.Formatter):
+    """A record is one line, its control characters as escapes; the lines of a traceback below it are indented."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        return escaped(super().formatMessage(record))
+
+    def formatException(self, ei: _Raised) -> str:
+        return _below(super().formatException(ei))
+
+    def formatStack(self, stack_info: str) -> str:
+        return _below(super().formatStack(stack_info))
+
+
+def _below(text: str) -> str:
+    return "\n".join(f"  {escaped(line)}" for line in text.split("\n"))

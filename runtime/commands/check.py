@@ -10,8 +10,8 @@ import msgspec
 
 from index.java import warm_up
 from index.readers import Unreadable
-from runtime.commands.embedder_options import opened
 from runtime.commands.filter_options import filter_options, for_server, taken_filter, taken_groups
+from runtime.commands.index_options import opened
 from runtime.commands.options import ASKED_INDEX, URL, Place, check_place, one_line_errors, server
 from runtime.commands.progress import bars
 from runtime.terminal import Bold, one_line, say, say_json
@@ -121,7 +121,7 @@ def _compared(
         from actors.checking.thresholds import PASSAGES
         from actors.checking.verdicts import judged
         from runtime.checked.file import passages_of
-        from runtime.processes.hits import passage_of
+        from runtime.processes.served import passage_of
 
         given: list[Passage] = []
         for path in context:

@@ -12,8 +12,8 @@ from index.build.ingest import bring_in
 from index.search.searcher import Searcher
 from index.snapshot import snapshot
 from runtime.commands.consoles import plain_console
-from runtime.commands.embedder_options import embedder, embedder_options
 from runtime.commands.eval import save, write
+from runtime.commands.index_options import embedder, embedder_options
 from runtime.commands.options import INDEX_FOLDER_PLACE, one_line_errors
 from runtime.commands.progress import bars
 from runtime.measure import rankings

@@ -1,7 +1,10 @@
 """`groundwire index`: build an index from documents, keep it up to date and inspect it."""
 
 import shlex
+import signal
 import sys
+import threading
+from pathlib import Path
 
 import click
 import msgspec
@@ -9,18 +12,46 @@ from rich.table import Table
 
 from index.build.ingest import bring_in, take_out
 from index.build.opening import Index
+from index.build.watching import keep_up
 from index.documents.report import Report
 from index.groups import counts_line
 from index.search import class_archive
 from runtime.commands.consoles import plain_console
-from runtime.commands.embedder_options import embedder, embedder_options
 from runtime.commands.index_bucket import pull_command, push_command
+from runtime.commands.index_options import embedder, embedder_options, rules_of, source_options
 from runtime.commands.index_show import show_command
-from runtime.commands.index_watch import watch_command
-from runtime.commands.options import INDEX_ANYWHERE, SNAPSHOT, one_line_errors
+from runtime.commands.options import INDEX_ANYWHERE, INDEX_FOLDER, SNAPSHOT, one_line_errors
 from runtime.commands.progress import bars
-from runtime.commands.source_options import rules_of, source_options
 from runtime.terminal import one_line, program, say, say_json
+
+
+@click.command("watch")
+@click.argument("paths", nargs=-1)
+@INDEX_FOLDER
+@embedder_options
+@click.option("--end-with-stdin", is_flag=True, hidden=True, help="Exit when standard input closes.")
+def watch_command(
+    paths: tuple[str, ...], directory: Path, embed_url: str | None, embed_model: str, end_with_stdin: bool
+) -> None:
+    """Add PATHS to an index and keep it up to date while they change; without any, all folders that it was built from.
+
+    Prints a line for each change; stop with Ctrl-C. Documents from elsewhere stay. When a folder is gone, it stops and the index
+    keeps what it holds.
+    """
+    stop = threading.Event()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(name, lambda *_: stop.set())
+    if end_with_stdin:
+        threading.Thread(target=_wait_for_end, args=(stop,), daemon=True).start()
+    with one_line_errors():
+        vectors = embedder(embed_url, embed_model)
+        keep_up(directory, paths, lambda line: say(one_line(line)), stop, embedder=vectors)
+
+
+def _wait_for_end(stop: threading.Event) -> None:
+    sys.stdin.buffer.read()
+    stop.set()
+
 
 _SHOWN_SKIPS = 20
 

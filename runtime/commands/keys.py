@@ -126,7 +126,7 @@ def _scopes(text: str) -> tuple[Scope, ...]:
     for each in named:
         if each not in SCOPES:
             raise ValueError(f"--scope: {each[:40]!r} is no scope; choose of {', '.join(SCOPES)}")
-    return tuple(cast(Scope, each) for each in named)
+    return tuple(cast("Scope", each) for each in named)
 
 
 def _groups(named: tuple[str, ...], scopes: tuple[Scope, ...]) -> tuple[str, ...] | None:

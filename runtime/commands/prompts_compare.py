@@ -19,7 +19,7 @@ from runtime.commands.eval_questions import AT_ONCE, ask_all, own_stack, request
 from runtime.commands.options import ASKED_OVER, CONFIG, check_profile, one_line_errors
 from runtime.commands.progress import bars
 from runtime.commands.run_sources import refuse, run, settings_for, trace_of
-from runtime.forking.powers import live_for
+from runtime.forking.live_powers import live_for
 from runtime.forking.versions import BUILT_IN, BadVersion, changed, laid_out, under
 from runtime.measure.lines import read
 from runtime.measure.preferences import Line, append, chosen_in, lines_of, serve, sign_test

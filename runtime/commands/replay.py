@@ -13,7 +13,7 @@ from runtime.commands.options import ASKED_OVER, check_profile
 from runtime.commands.run_sources import FILL, refuse, trace_of, with_settings
 from runtime.commands.what_if import WhatIf, what_if
 from runtime.forking.live_powers import RECORDED
-from runtime.forking.since import PROMPT, changed_since
+from runtime.forking.rerun import PROMPT, changed_since
 from runtime.processes.actors import defaults_in
 from runtime.replay.replayer import Replayed, replay
 from runtime.settings import Settings

@@ -8,8 +8,8 @@ import msgspec
 
 from index.java import warm_up
 from index.languages import LANGUAGES
-from runtime.commands.embedder_options import embedder_options, opened
 from runtime.commands.filter_options import filter_options, for_server, line_about, taken_filter, taken_groups
+from runtime.commands.index_options import embedder_options, opened
 from runtime.commands.options import (
     ASKED_INDEX,
     SNAPSHOT,
@@ -70,7 +70,7 @@ def search_command(
         warm_up.begin(index, brief=True)
     with one_line_errors(), opened(index, name, (embed_url, embed_model)) as searcher:
         from index.filters import words_of
-        from runtime.processes.hits import about_of
+        from runtime.processes.served import about_of
 
         hits = searcher.search(query, language=language, k=k, filter=only, groups=groups, as_list=True)
         none_passes = only is not None and not searcher.passing(only, groups)

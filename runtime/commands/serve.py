@@ -15,8 +15,8 @@ from runtime.processes.checking import why_not_ready
 from runtime.processes.nats_server import NoServer, write_config
 from runtime.processes.nats_server import command as nats_command
 from runtime.processes.nats_users import DEFAULT_PORT, bus_as, make, standing_folder
-from runtime.processes.private_files import private_folder
 from runtime.processes.roles import ROLES, Role, run
+from runtime.processes.state_folder import private_folder
 from runtime.settings import Settings
 
 
@@ -49,7 +49,7 @@ def serve_command(
     if role == "nats":
         _become_nats(settings)
     settings = msgspec.structs.replace(settings, bus=bus_as(settings, role))
-    ctx.exit(run(cast(Role, role), settings, name=name, end_with_stdin=end_with_stdin))
+    ctx.exit(run(cast("Role", role), settings, name=name, end_with_stdin=end_with_stdin))
 
 
 def _become_nats(settings: Settings) -> None:

@@ -14,8 +14,7 @@ from bus.runs.run_record import RunRecord
 from runtime.commands.options import ASKED_OVER
 from runtime.commands.run_sources import FILL, journal_of, refuse, refusing, trace_of, with_settings, writing
 from runtime.commands.trace_many import ALL
-from runtime.forking.live_powers import RECORDED
-from runtime.forking.powers import live_for_runs
+from runtime.forking.live_powers import RECORDED, live_for_runs
 from runtime.replay.journal_traces import latest_runs
 from runtime.replay.run_rows import Wanted
 from runtime.replay.sharing import shared
@@ -23,8 +22,7 @@ from runtime.replay.trace import Trace, read
 from runtime.settings import Settings
 from runtime.suite.cases import Case, Suite, expected_of, name_for, read_suite, refuted_of, traces_of, write_suite
 from runtime.suite.foreign import cases_in, dumped, items_of, spans_of_case
-from runtime.suite.junit import write_junit
-from runtime.suite.running import Checked, check
+from runtime.suite.running import Checked, check, write_junit
 from runtime.terminal import one_line, say, say_json
 
 _FILE = click.Path(path_type=Path, dir_okay=False)

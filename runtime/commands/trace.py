@@ -15,11 +15,9 @@ from runtime.commands.trace_export import export_command
 from runtime.commands.trace_keep import mark_command, pin_command, prune_command, unpin_command
 from runtime.commands.trace_many import frame_command, list_command, odd_command, stats_command
 from runtime.forking.blame import Blamed, blame
-from runtime.forking.live_powers import RECORDED
-from runtime.forking.powers import live_for
-from runtime.replay.explained import explained
+from runtime.forking.live_powers import RECORDED, live_for
+from runtime.replay.explained import explained, why
 from runtime.replay.trace import masked_trace
-from runtime.replay.why import why
 from runtime.settings import Settings
 from runtime.terminal import say_json
 

@@ -24,8 +24,7 @@ from runtime.commands.diff import show
 from runtime.commands.run_sources import is_file, journal_of, refuse, trace_of, writing
 from runtime.commands.run_text import put
 from runtime.forking.fork import keep
-from runtime.forking.live_powers import RECORDED, Live, forget_prompts, hits_of
-from runtime.forking.powers import live_for_runs
+from runtime.forking.live_powers import RECORDED, Live, forget_prompts, hits_of, live_for_runs
 from runtime.forking.rerun import Again, by_rules, rerun
 from runtime.replay.difference import parting
 from runtime.replay.trace import Trace, write

@@ -15,7 +15,6 @@ from index.plugins import installed
 from runtime.edge import asyncapi, check, health, openapi, run_list, run_trace, runs, search, websocket
 from runtime.edge.canary import Canary
 from runtime.edge.door import CALLER, Door
-from runtime.edge.known_profiles import KnownProfiles
 from runtime.edge.openapi import ROUTES
 from runtime.edge.origins import let_page_read, preflight
 from runtime.edge.page import document
@@ -24,7 +23,7 @@ from runtime.edge.routes import Route, declared
 from runtime.edge.sources import data as sources
 from runtime.edge.sources import files as source_files
 from runtime.edge.sources import page as source_page
-from runtime.edge.state import EDGE, Edge
+from runtime.edge.state import EDGE, Edge, KnownProfiles
 from runtime.edge.timeouts import TIMEOUTS, Timeouts
 from runtime.settings import EdgeSettings
 

@@ -14,8 +14,7 @@ from bus.runs.run_record import RunRecord
 from bus.wire.messages import CATALOGUE, Message, QuestionAsked, RunFinished, message_type
 from bus.wire.subjects import ASK_RUN, GET_RUN, SEARCH, consumed_subject
 from runtime.edge.openapi import REF, ref
-from runtime.edge.responses import json_response
-from runtime.edge.routes import Document, Reply, Route
+from runtime.edge.routes import Document, Reply, Route, json_response
 
 #: Requests with a reply: the subject, what it does, the request, the replies.
 REQUESTS: dict[str, tuple[str, str, type[msgspec.Struct], tuple[type[msgspec.Struct], ...]]] = {

@@ -21,8 +21,7 @@ from index.filters import Filter
 from prompts.vocabulary import Language
 from runtime.edge.door import CALLER
 from runtime.edge.problems import Problem
-from runtime.edge.responses import json_response
-from runtime.edge.routes import Reply, Route
+from runtime.edge.routes import Reply, Route, json_response
 from runtime.edge.state import EDGE, Edge
 
 if TYPE_CHECKING:  # the gate and the readers are imported, in a thread, with the first check

@@ -128,7 +128,7 @@ class Connection(web.RequestHandler):
         peer = transport.get_extra_info("peername")
         address = network_of(peer[0] if peer else "")
         if not self._crowd.enter(address):
-            Excess(self._loop, cast(asyncio.Transport, transport), self._crowd)  # uvloop's does not inherit from it
+            Excess(self._loop, cast("asyncio.Transport", transport), self._crowd)  # uvloop's does not inherit from it
             return
         self._from = address
         super().connection_made(transport)

@@ -11,8 +11,7 @@ from bus.wire.errors import Unavailable
 from bus.wire.subjects import EVENTS, RUNS
 from runtime.edge.metrics import journal_text, text_of_processes
 from runtime.edge.problems import RETRY_AFTER_S
-from runtime.edge.responses import json_response
-from runtime.edge.routes import Reply, Route
+from runtime.edge.routes import Reply, Route, json_response
 from runtime.edge.state import EDGE, Edge
 from runtime.telemetry.run_metrics import SUBJECT as RUN_METRICS
 

@@ -9,8 +9,7 @@ from aiohttp import web
 
 from bus.wire.subjects import ID_PATTERN
 from runtime.edge.problems import MEANINGS
-from runtime.edge.responses import json_response
-from runtime.edge.routes import Document, Reply, Route, parameter
+from runtime.edge.routes import Document, Reply, Route, json_response, parameter
 from runtime.edge.state import EDGE
 
 REF = "#/components/schemas/{name}"

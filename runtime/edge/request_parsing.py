@@ -1,10 +1,16 @@
-"""Read the HTTP part of a request: body, numbers, `Accept`. `bus.wire.requests` reads the body's fields."""
+"""Read the HTTP part of a request: body, numbers, `Accept`, and as much of a conversation as a question takes.
+
+`bus.wire.requests` reads the body's fields.
+"""
 
 import asyncio
 import contextlib
+from collections.abc import Iterable
 
 from aiohttp import hdrs, web
+from msgspec.structs import replace
 
+from bus.wire.messages import Turn
 from bus.wire.requests import UNREADABLE, check_text, decode_json, parse_body
 from runtime.edge.problems import Problem
 from runtime.edge.timeouts import TIMEOUTS
@@ -69,3 +75,14 @@ def _weight(parameters: str) -> float:
             except ValueError:
                 return 0.0
     return 1.0
+
+
+#: How many turns of the conversation a question keeps, and how many characters of each.
+TURNS = 50
+TURN_CHARS = 4000
+
+
+def history_of(turns: Iterable[Turn]) -> tuple[Turn, ...]:
+    """The last turns with text, in order."""
+    spoken = [turn for turn in turns if turn.content]
+    return tuple(replace(turn, content=turn.content[:TURN_CHARS]) for turn in spoken[-TURNS:])

@@ -1,4 +1,7 @@
-"""A route is declared once, as the decorator of its handler; the router, /openapi.json and the tests read the declaration."""
+"""A route is declared once, as the decorator of its handler; the router, /openapi.json and the tests read the declaration.
+
+Its answers are JSON, and those about a run have headers that identify it.
+"""
 
 import inspect
 import re
@@ -101,3 +104,12 @@ async def _expected(request: web.Request) -> None:
     if request.headers.get(hdrs.EXPECT, "").lower() == "100-continue" and request.version >= HttpVersion11:
         await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         request.writer.output_size = 0  # the response has not begun
+
+
+def json_response(value: object, *, status: int = 200, headers: dict[str, str] | None = None) -> web.Response:
+    body = msgspec.json.encode(value)
+    return web.Response(status=status, body=body, content_type="application/json", charset="utf-8", headers=headers)
+
+
+def run_headers(run_id: str) -> dict[str, str]:
+    return {"X-Run-Id": run_id, "Location": f"/v1/runs/{run_id}"}

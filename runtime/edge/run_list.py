@@ -23,10 +23,9 @@ from bus.wire.subjects import ID_PATTERN, check_id, finished, is_canary, key_of
 from index.masking import masked
 from prompts.vocabulary import EventsWanted
 from runtime.edge.door import CALLER
+from runtime.edge.parameters import LARGEST, check_known, declared_word, number
 from runtime.edge.problems import Problem
-from runtime.edge.query import LARGEST, check_known, declared_word, number
-from runtime.edge.responses import json_response
-from runtime.edge.routes import Reply, Route, parameter
+from runtime.edge.routes import Reply, Route, json_response, parameter
 from runtime.edge.state import EDGE
 from runtime.replay.run_rows import SORTS, WORDS, RunRow, Wanted, ranked, row_of, wanted_row
 

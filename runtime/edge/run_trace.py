@@ -7,8 +7,7 @@ from bus.runs.runs import NoSuchRun, no_such_run
 from bus.wire.subjects import check_id
 from runtime.edge.door import CALLER
 from runtime.edge.problems import Problem
-from runtime.edge.responses import json_response
-from runtime.edge.routes import Reply, Route, parameter
+from runtime.edge.routes import Reply, Route, json_response, parameter
 from runtime.edge.state import EDGE
 from runtime.edge.trace_schemas import RunTrace, TracedStep
 from runtime.replay.journal_traces import read_run

@@ -12,12 +12,11 @@ from bus.runs.runs import PATIENCE_S, no_such_run
 from bus.wire.messages import QuestionAsked
 from bus.wire.subjects import check_id, key_of
 from runtime.edge.door import CALLER
-from runtime.edge.idempotency import HEADER, IDEMPOTENCY_KEY, idempotency_key
+from runtime.edge.parameters import HEADER, IDEMPOTENCY_KEY, idempotency_key
 from runtime.edge.problems import RETRY_AFTER_S, Problem
 from runtime.edge.relay import FAILURES, whole
 from runtime.edge.request_parsing import last_event_id, wants_json
-from runtime.edge.responses import json_response, run_headers
-from runtime.edge.routes import Reply, Route, parameter
+from runtime.edge.routes import Reply, Route, json_response, parameter, run_headers
 from runtime.edge.sse import EventForm, stream
 from runtime.edge.state import EDGE, Edge
 

@@ -16,8 +16,7 @@ from index.masking import masked
 from prompts.vocabulary import Language
 from runtime.edge.door import CALLER
 from runtime.edge.request_parsing import check_text
-from runtime.edge.responses import json_response
-from runtime.edge.routes import Reply, Route
+from runtime.edge.routes import Reply, Route, json_response
 from runtime.edge.state import EDGE, Edge
 
 

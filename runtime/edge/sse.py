@@ -12,7 +12,7 @@ from aiohttp import web
 from bus.runs.router import Numbered, Reader
 from runtime.edge.problems import Problem
 from runtime.edge.relay import Client, Form, events_of, relay
-from runtime.edge.responses import run_headers
+from runtime.edge.routes import run_headers
 from runtime.edge.state import EDGE, Edge
 
 HEADERS = {

@@ -1,4 +1,4 @@
-"""The state that the handlers of one edge share."""
+"""The state that the handlers of one edge share, with the profiles that a request may name."""
 
 import asyncio
 import contextlib
@@ -7,9 +7,11 @@ import time
 from collections.abc import AsyncIterator, Coroutine
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 import msgspec
 from aiohttp import WSCloseCode, web
+from anyio import to_thread
 
 from bus.delivery.admission import Admission, Position
 from bus.delivery.elsewhere import count_elsewhere
@@ -22,14 +24,42 @@ from bus.wire.errors import Unavailable
 from bus.wire.messages import QuestionAsked
 from bus.wire.requests import check_question, no_such_profile
 from bus.wire.subjects import is_canary
-from prompts.profiles import ProfileError
+from prompts.profiles import Profile, ProfileError, load, names
 from runtime.edge.canary import Canary
 from runtime.edge.door import Caller, Door
-from runtime.edge.known_profiles import KnownProfiles
 from runtime.edge.metrics import Metrics
 from runtime.edge.problems import EXPECTED, Problem, problem_of
 from runtime.edge.timeouts import Timeouts
 from runtime.settings import EdgeSettings
+
+
+class KnownProfiles:
+    """The profiles found usable so far; one added while the edge runs is found when it is first named."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder
+        self._usable: dict[str, Profile] = {}
+
+    async def check(self, name: str) -> None:
+        """Raises ProfileError when there is no such profile, or its file is wrong."""
+        if name not in self._usable:
+            self._usable[name] = await to_thread.run_sync(load, name, self.folder)
+
+    async def masks(self, name: str) -> bool:
+        """Whether this profile masks personal data; a profile that is gone does."""
+        try:
+            await self.check(name)
+        except ProfileError:
+            return True
+        return self._usable[name].mask_personal_data
+
+    def is_own(self, name: str) -> bool:
+        """Whether the profile is one of `folder`."""
+        return self.folder is not None and (self.folder / f"{name}.toml").is_file()
+
+    async def names(self) -> tuple[str, ...]:
+        return await to_thread.run_sync(names, self.folder)
+
 
 log = logging.getLogger("groundwire.edge")
 

@@ -2,22 +2,67 @@
 profile or prompt, by another engine, over another index.
 
 The replies and hits of the record are used wherever what is asked is the same, and what gave each is noted.
+
+`changed_since` tells what a run depended on and is another today: prompts, models, settings. A replay takes all three from the
+record.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import msgspec
 
-from actors.question.resolved import RULES
+from actors.question.resolved import RULES, Defaults, resolved, resolving_under
 from bus.delivery.graph import Graph
-from bus.journal.records import Record, SearchRecord, encode
+from bus.journal.records import AskRecord, Record, SearchRecord, encode
 from bus.powers.searching import reply_of
+from bus.runs.story import RunStory
 from bus.wire.errors import Invalid
-from bus.wire.messages import QuestionAsked
+from bus.wire.messages import Question, QuestionAsked
+from index.plugins import installed
+from runtime.engines.rendering import Renderer
 from runtime.forking.fork import NothingToFork, fork
-from runtime.forking.live_powers import RECORDED, Given, Live, NotRecorded, hits_of, replies_of
+from runtime.forking.live_powers import RECORDED, Given, Live, NotRecorded, engine_of, hits_of, replies_of, version_of
+from runtime.replay.replayer import Changed
 from runtime.replay.trace import ASKED, Trace
+from runtime.settings import InferenceSettings
+
+PROMPT = "prompt "
+_SETTINGS = ("voice", "numeric_promote", "masked", "has_model")
+
+
+def changed_since(trace: Trace, inference: InferenceSettings, defaults: Defaults) -> tuple[Changed, ...]:
+    """The differences between the record and today's prompts, and these settings. Raises Poison for a profile that is gone."""
+    story = trace.story
+    question = next(iter(story.questions), None)
+    if question is None:
+        return ()
+    found = [change for ask in story.asks for change in _changed(ask, question.profile, inference)]
+    return tuple(dict.fromkeys([*found, *_settings(story, question, defaults)]))
+
+
+def _changed(ask: AskRecord, profile: str, inference: InferenceSettings) -> Iterator[Changed]:
+    version = version_of(ask.prompt, profile) if ask.version else ""
+    if ask.version != version:
+        yield Changed(PROMPT + ask.prompt, ask.version, version or "there is none")
+    named = Renderer().model(ask.prompt, profile)
+    engine, _, model = named.partition(":")
+    if engine not in installed("engines"):
+        engine, model = inference.engine, named or inference.model
+    now = engine if engine == RULES or not (model and ask.model) else f"{engine}:{model}"
+    recorded = engine_of(ask) if ":" in now else ask.engine
+    if recorded and recorded != now:
+        yield Changed("model", engine_of(ask), now)
+
+
+def _settings(story: RunStory, question: Question, defaults: Defaults) -> Iterator[Changed]:
+    with resolving_under(defaults):
+        now = resolved(story.question)
+    for name in _SETTINGS:
+        before, today = getattr(question, name), getattr(now, name)
+        if before != today:
+            yield Changed(name, str(before), str(today))
+
 
 _REMEDIES = {
     "engine": "--fill ENGINE lets an engine answer that alone",

@@ -8,8 +8,7 @@ from mcp_types import CallToolResult, ResourceLink
 from bus.runs.run_record import RunRecord
 from bus.wire.messages import NearPassage, Reference, UnverifiedSentence
 from prompts.vocabulary import Confidence, Outcome, Reason
-from runtime.edge.cited import cited
-from runtime.edge.passages_markdown import markdown
+from runtime.edge.cited import cited, markdown
 from runtime.edge.relay import Transcript
 from runtime.mcp.sources import PLAIN, opened, source_uri
 from runtime.mcp.tools import result_of

@@ -19,8 +19,7 @@ from runtime.edge.problems import Problem
 from runtime.edge.relay import TextForm, Transcript, relay
 from runtime.edge.state import Edge
 from runtime.mcp.answers import Answer, answer_of
-from runtime.mcp.peer import Context, report, token_of
-from runtime.mcp.tools import Declared
+from runtime.mcp.tools import Context, Declared, report, token_of
 from runtime.terminal import one_line
 
 #: An event's number, a message for people, and the event.

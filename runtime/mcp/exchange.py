@@ -38,11 +38,11 @@ from bus.wire.subjects import BadId, check_id
 from runtime.edge.cited import base_of
 from runtime.edge.door import CALLER
 from runtime.edge.problems import Problem
-from runtime.edge.responses import json_response
+from runtime.edge.routes import json_response
 from runtime.edge.sse import COMMENT, HEADERS, disconnect, write
 from runtime.edge.state import EDGE, Edge
-from runtime.mcp.peer import Peer
 from runtime.mcp.server import HANDSHAKE, MODERN, SERVER
+from runtime.mcp.tools import Peer
 
 #: In characters. Each event of a stream repeats the ids.
 LONGEST_ID = 256

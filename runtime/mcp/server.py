@@ -33,12 +33,9 @@ from bus.powers.sources import LONGEST, NoSuchSource, NotServed
 from bus.runs.router import Closing
 from runtime.edge.problems import EXPECTED, problem_of
 from runtime.mcp.asking import ASK
-from runtime.mcp.checking import CHECK
-from runtime.mcp.opening import OPEN_SOURCE
-from runtime.mcp.peer import Context, Peer
-from runtime.mcp.searching import SEARCH
+from runtime.mcp.reading import CHECK, OPEN_SOURCE, SEARCH
 from runtime.mcp.sources import PLAIN, TEMPLATE, list_of, source_in, source_uri, text_of
-from runtime.mcp.tools import Declared
+from runtime.mcp.tools import Context, Declared, Peer
 from runtime.terminal import one_line
 
 #: The most stretches of a document that are read at a time, each under its own address.

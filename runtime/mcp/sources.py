@@ -4,7 +4,7 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from bus.powers.sources import ListAsked, SourceList, SourceText, TextAsked, ask_sources
 from runtime.edge.door import check_scope
-from runtime.mcp.peer import Peer
+from runtime.mcp.tools import Peer
 from runtime.source_links import absolute
 
 PREFIX = "groundwire://source/"

@@ -9,8 +9,8 @@ from mcp.server.runner import serve_dual_era_loop
 from mcp.shared.message import SessionMessage
 from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCRequest, JSONRPCResponse, jsonrpc_message_adapter
 
-from runtime.mcp.peer import Peer
 from runtime.mcp.server import HANDSHAKE, SERVER
+from runtime.mcp.tools import Peer
 
 log = logging.getLogger("groundwire.mcp")
 

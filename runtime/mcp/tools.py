@@ -1,20 +1,85 @@
-"""The declaration of a tool: its arguments and result as JSON Schema from their Structs, and the scope that it needs."""
+"""The declaration of a tool: its arguments and result as JSON Schema from their Structs, and the scope that it needs.
+
+`Peer` is the caller of a request, and `report` tells it of progress.
+"""
 
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import msgspec
-from mcp_types import CallToolResult, ResourceLink, TextContent, Tool, ToolAnnotations
+from mcp.server.context import ServerRequestContext
+from mcp_types import (
+    CallToolResult,
+    ProgressNotification,
+    ProgressNotificationParams,
+    ResourceLink,
+    TextContent,
+    Tool,
+    ToolAnnotations,
+)
 from msgspec import UNSET
 
-from bus.runs.router import Closing
-from runtime.edge.door import check_scope
+from bus.runs.router import Closing, Reader
+from bus.wire.messages import QuestionAsked
+from runtime.edge.door import Caller, check_scope
 from runtime.edge.problems import EXPECTED, Problem, problem_of
 from runtime.edge.request_parsing import parse_body
+from runtime.edge.state import Edge
 from runtime.keys import Scope
-from runtime.mcp.peer import Context
+
+
+class Peer:
+    """A caller and the edge that answers it.
+
+    `base`: the start of the edge's addresses (`https://host:port`); empty if it serves no pages. `run_key`: the idempotency key of
+    the run. `may_leave`: a client that disconnects has not cancelled. `after`: the last event of the run that the client received.
+    """
+
+    run_key: str | None = None
+    may_leave = False
+    after = 0
+
+    def __init__(self, caller: Caller, base: str = "") -> None:
+        self.caller = caller
+        self.base = base
+
+    async def edge(self) -> Edge:
+        """The edge, once it is ready. Raises Unavailable."""
+        raise NotImplementedError
+
+    def run(self, edge: Edge, question: QuestionAsked) -> AbstractAsyncContextManager[Reader]:
+        """The events of the question's run. Raises the errors of `Edge.submit`."""
+        return edge.submit(self.caller, question, "mcp")
+
+    async def begin(self, run_id: str) -> None:
+        """Called when the request has become a run."""
+
+    async def alive(self) -> None:
+        """Called after a silence."""
+
+
+#: The parameters of a request are its method's own, hence Any.
+type Context = ServerRequestContext[Peer, Any]
+
+
+def token_of(context: Context) -> str | int | None:
+    """The client's progress token; None if it wants no progress."""
+    return (context.meta or {}).get("progress_token")
+
+
+async def report(context: Context, number: float, message: str, event: msgspec.Struct) -> None:
+    """Report progress to a client that wants it. `number` grows with each call; `event` is the same progress for programs."""
+    if (token := token_of(context)) is not None:
+        params = ProgressNotificationParams(
+            progress_token=token,
+            progress=number,
+            message=message,
+            _meta={"groundwire/event": msgspec.to_builtins(event)},
+        )
+        await context.session.send_notification(ProgressNotification(params=params), context.request_id)
 
 
 @dataclass(frozen=True)

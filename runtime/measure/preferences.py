@@ -19,7 +19,7 @@ from aiohttp import web
 
 from runtime.measure.lines import BadLine, read
 from runtime.measure.prompt_pairs import Pair
-from runtime.processes.private_files import open_private
+from runtime.processes.state_folder import open_private
 
 PAGE = Path(__file__).with_name("preferences.html")
 

@@ -15,9 +15,8 @@ from typing import Literal
 from bus.wire.errors import Failure, Poison
 from index.errors import IndexProblem
 from index.java import warm_up
-from runtime.processes.log_lines import OneLine
 from runtime.settings import Settings
-from runtime.terminal import one_line, say
+from runtime.terminal import OneLine, one_line, say
 
 Role = Literal["search", "inference", "actors", "edge"]
 ROLES: tuple[Role, ...] = ("search", "inference", "actors", "edge")

@@ -30,10 +30,9 @@ from index.search.searcher import Searcher
 from runtime.bucket.follow import BucketSnapshots
 from runtime.engines.embedders import made_embedder, reranking
 from runtime.index_of import index_of
-from runtime.processes.hits import collection_of, passage_of
 from runtime.processes.kept_index import KeptIndex
-from runtime.processes.served import HeldFor, Served
-from runtime.processes.source_reading import Sources
+from runtime.processes.served import HeldFor, Served, collection_of, passage_of
+from runtime.processes.source_files import Sources
 from runtime.settings import Settings
 
 log = logging.getLogger(__name__)

@@ -1,17 +1,51 @@
-"""The search process's answers about its index."""
+"""The search process's answers about its index, and the index's hits in the form that the bus carries."""
 
 import functools
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+import msgspec
+
 from bus.journal.access import Groups
 from bus.powers.served_index import ExampleQuestion, Held, HeldDocument, ServedIndex, SkippedFile
 from bus.wire.errors import Unavailable
+from bus.wire.fields import same_fields
+from bus.wire.messages import About, Block, Collection, Passage
 from index.check import formats_of
 from index.documents.report import Skipped
 from index.errors import IndexProblem
+from index.languages.words import written_terms
+from index.model import Hit
 from index.search.searcher import Searcher
+from index.source_paths import openable, source_path
 from index.text.examples import examples
+
+
+def passage_of(hit: Hit) -> Passage:
+    """The hit; where its document is published nowhere, it opens on the page of its source here."""
+    own = {
+        "url": openable(hit.url) or source_path(hit.source_id, hit.char_start, hit.char_end),
+        "blocks": tuple(Block(**msgspec.structs.asdict(block)) for block in hit.blocks),
+        "about": about_of(hit),
+    }
+    return Passage(**(same_fields(hit, Passage) | own))
+
+
+def collection_of(searcher: Searcher, query: str, language: str, groups: Groups = None) -> Collection:
+    """The index's statistics for a question of a caller in these groups."""
+    variants = searcher.variants(query, language, groups)
+    words = dict(written_terms(" ".join((query, *variants.values()))))
+    rarities = searcher.rarity(list(words.values()), groups)
+    return Collection(
+        languages=searcher.languages(groups),
+        rarity={term: round(rare, 3) for term, rare in zip(words, rarities, strict=True)},
+        variants=variants,
+    )
+
+
+def about_of(hit: Hit) -> About:
+    return msgspec.convert(hit.metadata, About, from_attributes=True)
+
 
 _MOST_SKIPPED = 200
 #: For how many sets of groups it is remembered what they find.

@@ -25,7 +25,7 @@ from runtime.replay.prompts_asked import prompts_asked
 from runtime.replay.steps import steps_of
 from runtime.replay.trace import ASKED, Trace, lines_in, masked_trace
 from runtime.suite.cases import NUMBER, BrokenSuite, Case, Suite, name_for
-from runtime.telemetry.otlp_json import otlp_json
+from runtime.telemetry.otlp import otlp_json
 from runtime.telemetry.spans import spans_of
 
 _EXPECTED: Final = ("outcome", "reason", "says", "never_says", "cites", "never_cites", "flags")

@@ -1,6 +1,7 @@
-"""Run the cases of a suite again, one after the other in one process."""
+"""Run the cases of a suite again, one after the other in one process; its results as JUnit's XML for continuous integration."""
 
-from collections.abc import AsyncIterator, Callable
+import xml.etree.ElementTree as ET
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,8 +11,8 @@ from bus.wire.errors import Poison
 from runtime.forking.live_powers import Live
 from runtime.forking.rerun import by_rules, rerun
 from runtime.replay.trace import BrokenTrace, Trace, read
-from runtime.suite.cases import Case, Suite, traces_of
-from runtime.suite.checking import Miss, misses
+from runtime.suite.cases import Case, Miss, Suite, misses, traces_of
+from runtime.terminal import one_line
 
 #: Gives the powers for a run: by rules alone (True), or for what the record of a model's run lacks.
 type Engines = Callable[[bool], Live]
@@ -60,3 +61,20 @@ async def check_case(case: Case, trace: Trace, graph: Graph, engines: Engines, *
     other = tuple(map(str, again.elsewhere))
     record = again.after.record
     return Checked(case, misses(case, record, same_replies=rules or not other), "", other, again.after, record)
+
+
+def write_junit(path: Path, results: Mapping[Path, Sequence[Checked]]) -> None:
+    """Write the results of each suite. Raises OSError."""
+    root = ET.Element("testsuites")
+    for file, own in results.items():
+        name, failures = file.name, sum(bool(result.missed) for result in own)
+        counts = {"tests": len(own), "failures": failures, "errors": sum(bool(result.problem) for result in own)}
+        suite = ET.SubElement(root, "testsuite", {"name": name, **{key: str(count) for key, count in counts.items()}})
+        for result in own:
+            case = ET.SubElement(suite, "testcase", classname=name, name=result.case.name)
+            if result.problem:
+                ET.SubElement(case, "error", message=one_line(result.problem))
+            elif result.missed:
+                lines = [one_line(f"{miss.what} {miss.expected}: {miss.found}") for miss in result.missed]
+                ET.SubElement(case, "failure", message=lines[0]).text = "\n".join(lines)
+    ET.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)

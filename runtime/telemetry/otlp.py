@@ -2,14 +2,19 @@
 
     https://opentelemetry.io/docs/specs/otlp/#otlphttp
 
-Every process of the actors does so when `telemetry.otlp` names an address, each run once. While the receiver is away the runs
+For a file they are JSON: one request a line is what OpenTelemetry's collector writes and reads.
+
+    https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
+
+Every process of the actors sends them when `telemetry.otlp` names an address, each run once. While the receiver is away the runs
 wait in the journal, for an hour.
 """
 
+import base64
 import importlib
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any, Final
 from urllib.parse import unquote
 
 import aiohttp
@@ -22,10 +27,6 @@ from bus.transport.watched import Watch
 from bus.wire.errors import Unavailable
 from runtime.settings import TelemetrySettings
 from runtime.telemetry.spans import Span, Value, spans_of
-
-if TYPE_CHECKING:
-    from opentelemetry.proto.common.v1.common_pb2 import AnyValue
-    from opentelemetry.proto.trace.v1.trace_pb2 import Span as Encoded
 
 log = logging.getLogger("groundwire.telemetry")
 
@@ -101,52 +102,50 @@ def headers_in(setting: str) -> dict[str, str]:
 
 
 def encoded(spans: Sequence[Span], service: str) -> bytes:
-    """The request's body."""
+    """The request's body: ids are hexadecimal in OTLP's JSON, and base64 in that of Protocol Buffers."""
+    from google.protobuf.json_format import ParseDict  # type: ignore[import-untyped]
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-    from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope, KeyValue
-    from opentelemetry.proto.resource.v1.resource_pb2 import Resource
-    from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans
 
-    told = ScopeSpans(scope=InstrumentationScope(name="groundwire"), spans=[_span(each) for each in spans])
-    resource = Resource(attributes=[KeyValue(key="service.name", value=_value(service))])
-    request = ExportTraceServiceRequest(resource_spans=[ResourceSpans(resource=resource, scope_spans=[told])])
-    body: bytes = request.SerializeToString()
+    told = otlp_json(spans, service)
+    for span in told["resourceSpans"][0]["scopeSpans"][0]["spans"]:
+        for name in ("traceId", "spanId", "parentSpanId"):
+            span[name] = base64.b64encode(bytes.fromhex(span.get(name, ""))).decode()
+    body: bytes = ParseDict(told, ExportTraceServiceRequest()).SerializeToString()
     return body
 
 
-def _span(span: Span) -> "Encoded":
-    from opentelemetry.proto.common.v1.common_pb2 import KeyValue
-    from opentelemetry.proto.trace.v1.trace_pb2 import Span as Encoded
-    from opentelemetry.proto.trace.v1.trace_pb2 import Status
+_KINDS: Final = {"internal": 1, "server": 2, "client": 3}
 
-    kinds = {
-        "server": Encoded.SPAN_KIND_SERVER,
-        "client": Encoded.SPAN_KIND_CLIENT,
-        "internal": Encoded.SPAN_KIND_INTERNAL,
+
+def otlp_json(spans: Sequence[Span], service: str) -> dict[str, Any]:
+    """The body of a request."""
+    told = {"scope": {"name": "groundwire"}, "spans": [_span(each) for each in spans]}
+    resource = {"attributes": [{"key": "service.name", "value": _value(service)}]}
+    return {"resourceSpans": [{"resource": resource, "scopeSpans": [told]}]}
+
+
+def _span(span: Span) -> dict[str, Any]:
+    return {
+        "traceId": span.trace_id,
+        "spanId": span.span_id,
+        **({"parentSpanId": span.parent_id} if span.parent_id else {}),
+        "name": span.name,
+        "kind": _KINDS[span.kind],
+        "startTimeUnixNano": str(round(span.began * 1e9)),
+        "endTimeUnixNano": str(round(span.ended * 1e9)),
+        "attributes": [{"key": name, "value": _value(value)} for name, value in span.attributes.items()],
+        **({"status": {"code": 2}} if span.error else {}),
     }
-    return Encoded(
-        trace_id=bytes.fromhex(span.trace_id),
-        span_id=bytes.fromhex(span.span_id),
-        parent_span_id=bytes.fromhex(span.parent_id),
-        name=span.name,
-        kind=kinds[span.kind],
-        start_time_unix_nano=round(span.began * 1e9),
-        end_time_unix_nano=round(span.ended * 1e9),
-        attributes=[KeyValue(key=name, value=_value(value)) for name, value in span.attributes.items()],
-        status=Status(code=Status.STATUS_CODE_ERROR) if span.error else None,
-    )
 
 
-def _value(value: Value) -> "AnyValue":
-    from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue
-
+def _value(value: Value) -> dict[str, Any]:
     match value:
         case bool():
-            return AnyValue(bool_value=value)
+            return {"boolValue": value}
         case int():
-            return AnyValue(int_value=value)
+            return {"intValue": str(value)}
         case float():
-            return AnyValue(double_value=value)
+            return {"doubleValue": value}
         case str():
-            return AnyValue(string_value=value)
-    return AnyValue(array_value=ArrayValue(values=[_value(each) for each in value]))
+            return {"stringValue": value}
+    return {"arrayValue": {"values": [_value(each) for each in value]}}

@@ -5,7 +5,7 @@ from index.model import BlockKind, Hit
 from index.readers.building import TextBuilder
 from index.readers.formats import introduced
 from index.text.passages import cut
-from runtime.processes.hits import passage_of
+from runtime.processes.served import passage_of
 
 type Piece = tuple[BlockKind, str]
 

@@ -16,9 +16,9 @@ from index.languages.scripts import HAN
 from index.search.searcher import Searcher
 from prompts.contracts import RewriteQuery, Turn
 from runtime.commands.consoles import plain_console
-from runtime.commands.embedder_options import embedder_options
 from runtime.commands.eval import save
 from runtime.commands.eval_retrieval import opened
+from runtime.commands.index_options import embedder_options
 from runtime.commands.options import INDEX_FOLDER_PLACE, one_line_errors
 from runtime.engines.extractive.rewriting import loses, rewrite_query
 from runtime.measure import rankings

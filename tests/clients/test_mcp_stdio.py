@@ -13,7 +13,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from bus.wire.messages import QuestionAsked
-from runtime.commands.mcp_home import Home
+from runtime.commands.mcp import Home
 from runtime.processes.stack import stack_for
 from runtime.processes.state_folder import running, state_folder
 from runtime.settings import IndexSettings, Settings

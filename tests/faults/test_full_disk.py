@@ -13,7 +13,7 @@ from bus.transport.settings import BusSettings
 from bus.wire.errors import Failure
 from bus.wire.messages import QuestionAsked
 from bus.wire.subjects import key_of
-from runtime.processes.disk_errors import DiskErrors, has_room
+from runtime.processes.nats_server import DiskErrors, has_room
 from runtime.processes.supervisor import Stack
 from runtime.settings import Settings
 from tests.chaos.house import disk

@@ -20,8 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from runtime.commands.consoles import plain_console
-from runtime.processes.log_lines import OneLine
-from runtime.terminal import Bold, escaped, fit, json_line, one_line, say, say_json, styled
+from runtime.terminal import Bold, OneLine, escaped, fit, json_line, one_line, say, say_json, styled
 
 ROOT = Path(__file__).parent.parent.parent
 

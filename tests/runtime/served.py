@@ -18,7 +18,7 @@ from runtime.settings import EdgeSettings, Settings
 
 def declared_routes() -> tuple[Route, ...]:
     """Every route of an edge. Raises Unavailable."""
-    return make_app(EdgeSettings(), cast(Runs, None))[openapi.ROUTES]
+    return make_app(EdgeSettings(), cast("Runs", None))[openapi.ROUTES]
 
 
 ROUTES = declared_routes()

@@ -1,7 +1,7 @@
 """What the fields of an OpenAI client ask for: made part of the question, or refused by name where it cannot be done.
 
 What changes only how a model would write (temperature, seed, effort) is accepted without effect: the profile says how to answer.
-What a client would wait for in vain, or read the answer by, is refused.
+What a client would wait for in vain, or read the answer by, is refused, with an error in the form that OpenAI clients read.
 """
 
 from collections.abc import Callable
@@ -9,15 +9,51 @@ from collections.abc import Callable
 from aiohttp import web
 from msgspec import UNSET
 
+from bus.wire.errors import named_field
 from bus.wire.fields import same_fields
 from bus.wire.messages import Constraints, QuestionAsked, Turn
 from bus.wire.response_schema import problem_of
 from prompts.profiles import ProfileError
-from runtime.edge.idempotency import idempotency_key
-from runtime.edge.openai.errors import unsupported
+from runtime.edge.openai import schemas
 from runtime.edge.openai.schemas import ChatAsked, Given
-from runtime.edge.problems import Problem
+from runtime.edge.parameters import idempotency_key
+from runtime.edge.problems import ErrorFormat, Problem
 from runtime.edge.state import EDGE
+
+#: The type and code that OpenAI gives with a status, where clients look for it.
+ERRORS = {
+    401: ("authentication_error", "invalid_api_key"),
+    403: ("permission_error", "insufficient_permissions"),
+    429: ("rate_limit_error", "rate_limit_exceeded"),
+}
+#: Errors that OpenAI's clients would repeat without use: a run that timed out or was cancelled.
+_NOT_AGAIN = (409, 504)
+
+
+def openai_error(problem: Problem) -> schemas.ChatError:
+    kind, code = ERRORS.get(problem.status, ("", problem.code))
+    kind = kind or ("invalid_request_error" if problem.status < 500 else "server_error")
+    code = problem.code if problem.code == "overloaded" else code
+    param = (named_field(problem.detail) or None) if problem.status < 500 else None
+    return schemas.ChatError(error=schemas.ChatErrorBody(message=problem.detail, type=kind, code=code, param=param))
+
+
+def unsupported(field: str, detail: str) -> Problem:
+    """A request that cannot be honoured, refused by its field."""
+    return Problem(400, "unsupported_value", f"{field}: {detail}")
+
+
+class _OpenAIErrors(ErrorFormat):
+    def response(self, problem: Problem) -> web.Response:
+        response = super().response(problem)
+        if problem.status in _NOT_AGAIN:
+            response.headers["X-Should-Retry"] = "false"
+        return response
+
+
+#: Errors in the form that OpenAI clients read.
+OPENAI_ERRORS = _OpenAIErrors(schemas.ChatError, "application/json", openai_error, {422: 400}, "/v1/")
+
 
 #: How many tokens an answer may be asked to have; more is as good as no limit.
 MOST_TOKENS = 4096

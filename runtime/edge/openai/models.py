@@ -5,11 +5,9 @@ from aiohttp import web
 from bus.wire.subjects import ID_PATTERN
 from prompts.profiles import ONE_USE
 from runtime.edge.openai import schemas
-from runtime.edge.openai.asking import check_model
-from runtime.edge.openai.errors import OPENAI_ERRORS
-from runtime.edge.query import check_known, declared_word
-from runtime.edge.responses import json_response
-from runtime.edge.routes import Reply, Route, parameter
+from runtime.edge.openai.asking import OPENAI_ERRORS, check_model
+from runtime.edge.parameters import check_known, declared_word
+from runtime.edge.routes import Reply, Route, json_response, parameter
 from runtime.edge.state import EDGE
 
 MODEL = parameter("model", "path", "The name of a profile.", type="string", pattern=f"^{ID_PATTERN}$")

@@ -13,23 +13,19 @@ from aiohttp import web
 from bus.runs.router import Reader
 from bus.runs.runs import NoSuchRun
 from bus.wire.subjects import ID_PATTERN
-from runtime.edge.cited import base_of, opened_passages
+from runtime.edge.cited import base_of, markdown, opened_passages, within
 from runtime.edge.door import CALLER
-from runtime.edge.idempotency import IDEMPOTENCY_KEY
 from runtime.edge.openai import responses_kept
-from runtime.edge.openai.errors import OPENAI_ERRORS
+from runtime.edge.openai.asking import OPENAI_ERRORS
 from runtime.edge.openai.responses_asked import check_parameters, question_of
 from runtime.edge.openai.responses_events import EVENTS, ResponseEvents
-from runtime.edge.openai.responses_kept import Kept, item_id, kept_of
-from runtime.edge.openai.responses_made import begun, part_of, response_of
+from runtime.edge.openai.responses_kept import Kept, begun, item_id, kept_of, part_of, response_of
 from runtime.edge.openai.responses_schemas import Response, ResponseAsked, ResponseDeleted
 from runtime.edge.openai.retries import submit_or_join
-from runtime.edge.passages_markdown import markdown, within
+from runtime.edge.parameters import IDEMPOTENCY_KEY, declared_number, declared_word
 from runtime.edge.problems import Problem
-from runtime.edge.query import declared_number, declared_word
 from runtime.edge.relay import TextForm, whole
-from runtime.edge.responses import json_response, run_headers
-from runtime.edge.routes import Reply, Route, parameter
+from runtime.edge.routes import Reply, Route, json_response, parameter, run_headers
 from runtime.edge.sse import stream
 from runtime.edge.state import EDGE, Edge
 

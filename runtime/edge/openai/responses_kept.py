@@ -2,19 +2,43 @@
 
 A response exists for the caller of its run while it has that record and no `gw.response.<run_id>.deleted`. A response that is not
 to be stored has none. Its answer is the run's own record.
+
+The current state of a response is computed from the stored request and the run's record, so any edge gives the same.
 """
 
 import re
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
 
+from actors.outcome.refusals import code_of, words_of
+from actors.text.limit import tokens_in
+from bus.runs.run_record import RunRecord
 from bus.runs.runs import NoSuchRun, Runs
 from bus.transport.envelope import UNREADABLE, set_aside
-from bus.wire.messages import MAIN, AnswerSettled
+from bus.wire.messages import MAIN, AnswerSettled, NearPassage, Settled
 from bus.wire.subjects import ID_PATTERN, RESPONSE, Key, key_of
+from runtime.edge.cited import cited, cited_passages, markdown, opened_passages, opened_references, within
 from runtime.edge.door import Caller
-from runtime.edge.openai.responses_schemas import ResponseAsked
+from runtime.edge.openai.asking import is_refusal
+from runtime.edge.openai.responses_schemas import (
+    FormatUsed,
+    Incomplete,
+    IncompleteDetails,
+    OutputMessage,
+    OutputPart,
+    OutputText,
+    Refusal,
+    Response,
+    ResponseAsked,
+    ResponseCitation,
+    ResponseError,
+    ResponseUsage,
+    TextUsed,
+)
 from runtime.edge.problems import Problem
 from runtime.edge.state import Edge
 
@@ -86,3 +110,129 @@ async def was_withdrawn(runs: Runs, run_id: str) -> bool:
 def _none(name: str, of: str) -> Problem:
     detail = f"there is no {of} {name[:80]}; the id may be wrong, or it was not stored, was deleted or has expired"
     return Problem(404, "no_such_response", detail)
+
+
+#: The names of the run's own entries in a response's metadata.
+OUTCOME, REASON = "groundwire_outcome", "groundwire_reason"
+
+
+def begun(run_id: str, kept: Kept) -> Response:
+    """The response before its run has ended."""
+    body = kept.asked
+    return Response(
+        id=response_id(run_id),
+        created_at=kept.created_at,
+        status="in_progress",
+        model=body.model or "",
+        previous_response_id=body.previous_response_id,
+        instructions=body.instructions,
+        metadata=body.metadata or {},
+        store=body.store is not False,
+        background=bool(body.background),
+        max_output_tokens=body.max_output_tokens,
+        service_tier="flex" if body.service_tier == "flex" else "default",
+        truncation=body.truncation or "auto",
+        text=TextUsed(format=_format_of(body)),
+        tool_choice="none" if body.tool_choice == "none" else "auto",
+        parallel_tool_calls=body.parallel_tool_calls is not False,
+        max_tool_calls=body.max_tool_calls,
+        temperature=1.0 if body.temperature is None else body.temperature,
+        top_p=1.0 if body.top_p is None else body.top_p,
+        presence_penalty=body.presence_penalty or 0.0,
+        frequency_penalty=body.frequency_penalty or 0.0,
+        safety_identifier=body.safety_identifier,
+        prompt_cache_key=body.prompt_cache_key,
+        user=body.user,
+    )
+
+
+def _format_of(body: ResponseAsked) -> FormatUsed:
+    given = body.text.format if body.text else None
+    if given is None or given.type != "json_schema":
+        return FormatUsed()
+    return FormatUsed(
+        type="json_schema",
+        name=given.name,
+        description=given.description,
+        schema=None,
+        strict=given.strict is not False,
+    )
+
+
+def response_of(run_id: str, kept: Kept, record: RunRecord, base: str, *, withdrawn: bool) -> Response:
+    """The response now. `base`: the address of our own sources. `withdrawn`: the answer was withdrawn after its release."""
+    response = begun(run_id, kept)
+    if record.outcome is None:
+        return response
+    passages = opened_passages(record.passages, base)
+    quoted = within(passages, record.answer, response.max_output_tokens)
+    text = record.answer + markdown(quoted)
+    sent = tokens_in(text)
+    metadata = {OUTCOME: record.outcome} | ({REASON: record.reason} if record.reason else {})
+    response = replace(
+        response,
+        completed_at=int(record.finished_at or 0),
+        usage=ResponseUsage(
+            input_tokens=record.tokens_in,
+            output_tokens=sent,
+            total_tokens=record.tokens_in + sent,
+        ),
+        metadata=response.metadata | metadata,
+        references=() if withdrawn else opened_references(record.references, base),
+        passages=passages,
+        outcome=record.outcome,
+        unverified_at=tuple((each.answer_start, each.answer_end) for each in record.unverified) or UNSET,
+    )
+    if record.outcome == "failed":
+        end = Settled(
+            outcome="failed",
+            question=record.question,
+            reason=record.reason,
+            language=record.language,
+            unrun=record.unrun or UNSET,
+            detail=record.detail,
+        )
+        return replace(
+            response, status="failed", completed_at=None, error=ResponseError(code=code_of(end), message=words_of(end))
+        )
+    why = _incomplete(record, withdrawn)
+    if why is None and len(quoted) < len(passages):
+        why = "max_output_tokens"
+    part = part_of(text, quoted, response, base)
+    message = OutputMessage(id=item_id(run_id), status="incomplete" if why else "completed", content=(part,))
+    response = replace(response, output=(message,) if text else ())
+    if why is None:
+        return replace(response, status="completed")
+    return replace(
+        response,
+        status="cancelled" if why == "cancelled" else "incomplete",
+        completed_at=None,
+        incomplete_details=IncompleteDetails(reason=why),
+    )
+
+
+def _incomplete(record: RunRecord, withdrawn: bool) -> Incomplete | None:
+    """Why the answer is incomplete; None for a complete answer."""
+    if record.outcome == "cancelled":
+        return "cancelled"
+    if withdrawn:
+        return "content_filter"
+    return "max_output_tokens" if record.cut == "length" else None
+
+
+def part_of(text: str, quoted: Sequence[NearPassage], response: Response, base: str) -> OutputPart:
+    """The text that the client received, as an answer or in place of one. `quoted`: the passages at its end."""
+    if is_refusal(text, shaped=response.text.format.type == "json_schema"):
+        return Refusal(refusal=text)
+    return OutputText(text=text, annotations=_annotations_of(text, quoted, response, base))
+
+
+def _annotations_of(
+    text: str, quoted: Sequence[NearPassage], response: Response, base: str
+) -> tuple[ResponseCitation, ...]:
+    """Each marker of a text; of the closest passages, each passage."""
+    quoted_at = len(text) - len(markdown(quoted))
+    spans = (*cited(text, response.references, base), *cited_passages(quoted_at, quoted, base))
+    return tuple(
+        ResponseCitation(start_index=span.start, end_index=span.end, url=span.url, title=span.title) for span in spans
+    )

@@ -11,9 +11,8 @@ from aiohttp import web
 from bus.powers.sources import LONGEST, MOST, ListAsked, SourceList, SourceText, TextAsked, ask_sources
 from index.source_paths import source_path
 from runtime.edge.door import CALLER
-from runtime.edge.query import check_known, number
-from runtime.edge.responses import json_response
-from runtime.edge.routes import Reply, Route, parameter
+from runtime.edge.parameters import check_known, number
+from runtime.edge.routes import Reply, Route, json_response, parameter
 from runtime.edge.sources.addresses import limited, source_id
 from runtime.edge.state import EDGE
 from runtime.edge.tickets import PARAMETER, VALID_S, ticket

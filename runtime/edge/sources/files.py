@@ -14,12 +14,12 @@ from msgspec.structs import replace
 from bus.powers.sources import NARROWEST, WIDEST, WIDTH, Piece, PieceAsked, ask_sources
 from bus.wire.errors import Failure
 from runtime.edge.door import CALLER
+from runtime.edge.parameters import number
 from runtime.edge.problems import Problem
-from runtime.edge.query import number
 from runtime.edge.routes import Reply, Route, parameter
 from runtime.edge.sources.addresses import source_id
 from runtime.edge.sources.data import SOURCE_ID
-from runtime.edge.sources.pdf_page import DRAW_S, LARGEST_PAGE, PDF
+from runtime.edge.sources.markup import DRAW_S, LARGEST_PAGE, PDF
 from runtime.edge.state import EDGE
 
 #: Types that a browser displays; it saves every other.

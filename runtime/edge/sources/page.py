@@ -17,13 +17,22 @@ from index.languages import FALLBACK, LANGUAGES, of
 from index.languages.scripts import FROM_RIGHT
 from index.languages.tables.texts import SourcePage
 from runtime.edge.door import Caller
+from runtime.edge.parameters import declared_word, number
 from runtime.edge.problems import EXPECTED, Problem, problem_of
-from runtime.edge.query import declared_word, number
 from runtime.edge.routes import Reply, Route, parameter
 from runtime.edge.sources import data
 from runtime.edge.sources.addresses import FRAMED, Addresses, source_id
-from runtime.edge.sources.markup import CITED, MarkedBlocks, add, add_links, article_of
-from runtime.edge.sources.pdf_page import LARGEST_PAGE, PDF, add_page, page_at
+from runtime.edge.sources.markup import (
+    CITED,
+    LARGEST_PAGE,
+    PDF,
+    MarkedBlocks,
+    add,
+    add_links,
+    add_page,
+    article_of,
+    page_at,
+)
 from runtime.edge.state import EDGE, Edge
 from runtime.source_links import is_web
 

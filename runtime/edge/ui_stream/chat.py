@@ -11,13 +11,11 @@ from bus.runs.router import Reader
 from bus.runs.runs import EventsGone, NoSuchRun
 from bus.wire.fields import same_fields
 from bus.wire.messages import QuestionAsked, Turn
-from runtime.edge.conversation import history_of
 from runtime.edge.door import CALLER, Caller
-from runtime.edge.idempotency import IDEMPOTENCY_KEY
+from runtime.edge.parameters import IDEMPOTENCY_KEY
 from runtime.edge.problems import ErrorFormat, Problem
-from runtime.edge.request_parsing import check_text
-from runtime.edge.responses import json_response
-from runtime.edge.routes import Reply, Route, parameter
+from runtime.edge.request_parsing import check_text, history_of
+from runtime.edge.routes import Reply, Route, json_response, parameter
 from runtime.edge.runs import keyed
 from runtime.edge.sse import stream
 from runtime.edge.state import EDGE, Edge

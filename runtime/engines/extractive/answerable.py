@@ -6,7 +6,7 @@ Of several retrieved passages one may be about what is asked, or they are merely
 import math
 from typing import Literal
 
-from actors.choosing.known import KNOWN, known
+from actors.choosing.signs import KNOWN, known
 from index.languages.detection import detect
 from runtime.engines.extractive.doubts import DOUBTS, doubt
 from runtime.engines.extractive.ranking import Ranked, Ranking
@@ -15,7 +15,6 @@ from runtime.engines.extractive.ranking import Ranked, Ranking
 # public-service pages: the five passages that an index returns, against those of an index built without the answering
 # passage; it gives the log-odds that it was left out. Every set weighs as much as its share of 600 questions. On held-out
 # articles, AUC .94 en, .94 zh, .90 ar, .93 ko, .79 to .81 fr. Figures at ABSENT_FROM are in the README.
-ABSENT, UNANSWERED = zip(*DOUBTS.values(), strict=True)
 WEIGHTS: dict[str, float] = {
     "score": 0.02,  # of the best sentence
     "probability": 0.28,  # the same
@@ -43,7 +42,7 @@ def absence(ranking: Ranking, doubts: tuple[float, ...]) -> float:
 
     `ranking` is over several passages and has at least one sentence; `doubts` are its values in the order of DOUBTS.
     """
-    of_doubts = sum(weight * value for weight, value in zip(ABSENT, doubts, strict=True))
+    of_doubts = sum(weight * value for (weight, _), value in zip(DOUBTS.values(), doubts, strict=True))
     own = _values(ranking)
     return ABSENCE_BIAS + of_doubts + sum(weight * own[name] for name, weight in WEIGHTS.items())
 
@@ -145,7 +144,7 @@ def unlike(ranked: list[Ranked]) -> bool:
 
 def odds(doubts: tuple[float, ...]) -> float:
     """Log-odds that the best passage does not answer; `doubts` are in the order of DOUBTS."""
-    return BIAS + sum(weight * value for weight, value in zip(UNANSWERED, doubts, strict=True))
+    return BIAS + sum(weight * value for (_, weight), value in zip(DOUBTS.values(), doubts, strict=True))
 
 
 def _foreign(ranking: Ranking) -> bool:

@@ -15,7 +15,7 @@ from actors.choosing.forms import kind_of
 from actors.gate.check import check_sentence, withholds
 from index.languages import LANGUAGES, UNDETERMINED, of, spoken, union
 from index.languages.detection import detect
-from index.languages.tables.phrases import NoSuchKind
+from index.languages.tables.texts import NoSuchKind
 from index.text.sentences import split
 from prompts.contracts import (
     SECTIONS,

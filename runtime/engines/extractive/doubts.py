@@ -4,7 +4,7 @@ import math
 import re
 from typing import Final
 
-from actors.choosing.known import KNOWN, known
+from actors.choosing.signs import KNOWN, known
 from index.languages import every, union
 from index.languages.folding import fold
 from index.languages.negation import is_negated

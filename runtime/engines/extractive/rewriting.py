@@ -11,10 +11,9 @@ from collections import Counter
 from index.languages import pattern, spoken
 from index.languages.folding import fold
 from index.languages.scripts import HANGUL, is_hangul, is_latin
-from index.languages.stems import stem
-from index.languages.tables.followups import Followups
-from index.languages.words import FUNCTION_WORDS, terms, written
-from index.text.question_words import without_question_words
+from index.languages.tables.questions import Followups
+from index.languages.words import FUNCTION_WORDS, stem, terms, written
+from index.text.matching import without_question_words
 from prompts.contracts import RewriteQuery, RewrittenQuery, Turn
 
 #: A question with at least this many content words of its own stands alone unless it points back.

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import mlx.core as mx
 import numpy as np
 
-from prompts.rendered import Rendered
+from prompts.files import Rendered
 from runtime.engines.mlx.batch import Batch, Row, Sampling, sample
 from runtime.engines.mlx.grammar import Guide
 from runtime.engines.mlx.jobs import Tools, probabilities

@@ -14,7 +14,7 @@ from index.search.searcher import Searcher
 from prompts.contracts import RewriteQuery, Turn
 from runtime.engines.extractive.rewriting import rewrite_query
 from runtime.measure.questions import GoldQuestion
-from runtime.processes.hits import collection_of, passage_of
+from runtime.processes.served import collection_of, passage_of
 from tests.bench.fitting.choosing import Example, passage_holds_gold
 
 SEED = 0

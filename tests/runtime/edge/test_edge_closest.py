@@ -15,7 +15,7 @@ from bus.powers.events import Done, Emitter, TokensEnd, tokens_of
 from bus.runs.run_record import RunRecord
 from bus.wire.messages import QuestionAsked, RunFinished, Settled
 from bus.wire.subjects import finished, key_of
-from runtime.edge.passages_markdown import markdown
+from runtime.edge.cited import markdown
 from tests.runtime.edge.conftest import NEAR, Pipeline
 from tests.runtime.edge.strict_sse import parse
 

@@ -180,7 +180,7 @@ def _refs(value: object) -> Iterator[str]:
 
 
 def test_router_has_exactly_the_declared_routes() -> None:
-    router = make_app(EdgeSettings(), cast(Runs, None)).router
+    router = make_app(EdgeSettings(), cast("Runs", None)).router
     served = {(each.method, each.resource.canonical) for each in router.routes() if each.resource}
     assert {route for route in served if route[0] != "HEAD"} == {(each.method, each.path) for each in ROUTES}
 

@@ -12,12 +12,11 @@ from bus.runs.router import Closing, Reader
 from bus.runs.runs import Runs
 from bus.wire.messages import QuestionAsked
 from runtime.edge.door import Caller, Door
-from runtime.edge.known_profiles import KnownProfiles
-from runtime.edge.state import Edge
+from runtime.edge.state import Edge, KnownProfiles
 from runtime.edge.timeouts import Timeouts
 from runtime.keys import SCOPES
-from runtime.mcp.peer import Peer
 from runtime.mcp.stdio import serve
+from runtime.mcp.tools import Peer
 from runtime.settings import EdgeSettings
 from tests.clients.mcp_runs import ANSWER, Held, cites
 from tests.runtime.edge.conftest import Pipeline

@@ -17,7 +17,7 @@ from index.search.searcher import Searcher
 from index.source_paths import API, PAGES, quoted, source_path
 from runtime.edge.tickets import VALID_S, key_of, ticket
 from runtime.keys import KeyFile
-from runtime.processes.source_reading import Sources
+from runtime.processes.source_files import Sources
 from tests.polling import until
 from tests.runtime.sources.conftest import World
 from tests.runtime.sources.documents import LEADING, LONG, pdf

@@ -28,8 +28,7 @@ from runtime.forking.live_powers import Live
 from runtime.processes.inference import Inference
 from runtime.replay.trace import Trace, read, write
 from runtime.settings import InferenceSettings
-from runtime.suite.cases import BrokenSuite, Case, expected_of, read_suite
-from runtime.suite.checking import misses
+from runtime.suite.cases import BrokenSuite, Case, expected_of, misses, read_suite
 from runtime.suite.running import Checked, check_case
 from tests.made_runs import ASKED_AT, Pages, made, passage
 

@@ -11,7 +11,7 @@ from bus.wire.messages import QuestionAsked
 from index.search.searcher import Searcher
 from prompts.contracts import RewriteQuery, Turn
 from runtime.engines.extractive.rewriting import rewrite_query
-from runtime.processes.hits import collection_of, passage_of
+from runtime.processes.served import collection_of, passage_of
 
 #: language, first question, words of its answer, a question about something else, words of the answer to that
 SWITCHES = [

@@ -1,4 +1,4 @@
-"""The --embed-url and --embed-model options, shared by every command that opens an index; and an index opened to be searched."""
+"""Options of commands that build or open an index: its embedder, the files of a folder that are read, and where it is published."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,12 +8,42 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
+from index.snapshot.roots import Rules
 from runtime.commands.options import Place, read_settings
 from runtime.terminal import say
 
 if TYPE_CHECKING:
     from index.embedders.embedder import Embedder
     from index.search.searcher import Searcher
+
+
+def source_options[**P, R](command: Callable[P, R]) -> Callable[P, R]:
+    """Adds --include, --exclude and --base-url."""
+    include = click.option(
+        "--include",
+        multiple=True,
+        metavar="GLOB",
+        help="Read only files that match, as in a .gitignore; repeatable. Remembered with the folder; '' ends it.",
+    )
+    exclude = click.option(
+        "--exclude",
+        multiple=True,
+        metavar="GLOB",
+        help="Leave out what matches, as in a .gitignore; repeatable. Remembered with the folder; '' ends it.",
+    )
+    base_url = click.option(
+        "--base-url",
+        metavar="URL",
+        help="Where the folder is published, for the links of its documents. Remembered; '' ends it.",
+    )
+    return include(exclude(base_url(command)))
+
+
+def rules_of(include: tuple[str, ...], exclude: tuple[str, ...], base_url: str | None) -> Rules:
+    """Raises click.UsageError."""
+    if base_url and not base_url.startswith(("http://", "https://", "/", "file://")):
+        raise click.UsageError(f"--base-url {base_url}: write the whole address, as in https://docs.example.org/guide")
+    return Rules(include or None, exclude or None, base_url)
 
 
 def embedder_options[**P, R](command: Callable[P, R]) -> Callable[P, R]:
