@@ -23,15 +23,11 @@ def pairs(question: str, *texts: str) -> set[tuple[str, str]]:
         ("OK镜适合谁？", ("夜间佩戴角膜塑形镜（OK镜）。", "角膜塑形镜适合儿童。"), {("ok镜", "角膜塑形镜")}),
         ("角膜塑形镜适合谁？", ("角膜塑形镜（OK镜）适合儿童。",), {("角膜塑形镜", "ok镜")}),
         ("What is TCE?", ("It does tail call elimination (TCE) at once.",), {("tce", "tail call elimination")}),
-        (
-            "What is tail call elimination?",
-            ("It does tail call elimination (TCE).",),
-            {("tail call elimination", "tce")},
-        ),
+        ("What is tail call elimination?", ("It does tail call elimination (TCE).",), {("tail call elimination", "tce")}),
         ("What is a ferry?", ("It does tail call elimination (TCE) at once.",), set()),
         ("How high is the fee?", ("The fee (30) is due.",), set()),
     ],
-)
+)  # fmt: skip
 def test_names_in_brackets_are_synonyms(question: str, texts: tuple[str, ...], expected: set[tuple[str, str]]) -> None:
     assert pairs(question, *texts) == expected
 

@@ -14,17 +14,13 @@ from index.text.sentences import split
         ("One [1]. Two [2].", ["One [4]. ", "Two [2]."], ["One [1].", "Two [2]."]),
         ("One. Two [1].", ["One [9]. ", "Two [4]."], ["One.", "Two [1]."]),
         ("- One [1]\n- (Two) [1]\n", ["- One [1]\n", "- (Two) [1]\n"], ["- One [1]", "- (Two) [1]"]),
-        (
-            "# Refunds\n\n---\n\nOne [1].",
-            ["# Refunds\n\n", "---\n\n", "One [4]."],
-            ["# Refunds\n\n---", "", "One [1]."],
-        ),
+        ("# Refunds\n\n---\n\nOne [1].", ["# Refunds\n\n", "---\n\n", "One [4]."], ["# Refunds\n\n---", "", "One [1]."]),
         ("One [1]. Two of…", ["One [1]. ", "Two of them [2]. ", "Three."], ["One [1].", "Two of…", ""]),
         ("天[1]。地[2]。", ["天[3]。", "地[1]。"], ["天[1]。", "地[2]。"]),
         ("", ["One."], [""]),
     ],
     ids=["numbers", "no marker", "list", "rule", "cut", "no spaces", "nothing"],
-)
+)  # fmt: skip
 def test_sentences_are_found(text: str, sentences: list[str], expected: list[str]) -> None:
     assert [text[start:end] for start, end in aligned(text, sentences)] == expected
 

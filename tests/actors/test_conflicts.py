@@ -9,112 +9,42 @@ from bus.wire.messages import AnswerRequested, Block, Conflict, Constraints, Que
 from index.languages.detection import detect
 
 CONFLICTS = [
-    (
-        "en",
-        "value",
-        "The library lends each reader 8 books at a time.",
-        "The library lends each reader 5 books at a time.",
-        "8 books",
-        "5 books",
-    ),
-    (
-        "en",
-        "date",
-        "The spring term of the evening school begins on 3 March 2026.",
-        "Remember that the spring term of the evening school begins on 10 March 2026.",
-        "3 March 2026",
-        "10 March 2026",
-    ),
-    (
-        "en",
-        "value",
-        "Visitors pay an entrance fee of $12 on Sundays.",
-        "On Sundays visitors pay an entrance fee of $15.",
-        "$12",
-        "$15",
-    ),
-    (
-        "ko",
-        "value",
-        "연체료는 하루에 한 권당 500원을 도서관이 받습니다.",
-        "도서관은 연체료로 하루에 한 권당 300원을 받습니다.",
-        "500원",
-        "300원",
-    ),
-    (
-        "ko",
-        "value",
-        "수영장 정기권은 구입한 날부터 90일 동안 사용할 수 있습니다.",
-        "수영장 정기권은 구입한 날부터 60일 동안 사용할 수 있습니다.",
-        "90일",
-        "60일",
-    ),
+    ("en", "value", "The library lends each reader 8 books at a time.", "The library lends each reader 5 books at a time.",
+     "8 books", "5 books"),
+    ("en", "date", "The spring term of the evening school begins on 3 March 2026.",
+     "Remember that the spring term of the evening school begins on 10 March 2026.", "3 March 2026", "10 March 2026"),
+    ("en", "value", "Visitors pay an entrance fee of $12 on Sundays.", "On Sundays visitors pay an entrance fee of $15.", "$12",
+     "$15"),
+    ("ko", "value", "연체료는 하루에 한 권당 500원을 도서관이 받습니다.", "도서관은 연체료로 하루에 한 권당 300원을 받습니다.",
+     "500원", "300원"),
+    ("ko", "value", "수영장 정기권은 구입한 날부터 90일 동안 사용할 수 있습니다.",
+     "수영장 정기권은 구입한 날부터 60일 동안 사용할 수 있습니다.", "90일", "60일"),
     ("zh", "value", "水库的最高蓄水位为175米。", "水库的最高蓄水位为一百七十二米。", "175米", "一百七十二米"),
-    (
-        "fr",
-        "value",
-        "La piscine municipale accueille au plus 120 baigneurs.",
-        "La piscine municipale accueille au plus 150 baigneurs.",
-        "120 baigneurs",
-        "150 baigneurs",
-    ),
-    (
-        "fr",
-        "date",
-        "Le marché de Noël ouvre place du théâtre le 28 novembre 2025.",
-        "Le marché de Noël ouvre place du théâtre le 5 décembre 2025.",
-        "28 novembre 2025",
-        "5 décembre 2025",
-    ),
-    (
-        "ar",
-        "value",
-        "تبلغ رسوم دخول المتحف للزوار الأجانب 50 ريالا.",
-        "تبلغ رسوم دخول المتحف للزوار الأجانب ٧٠ ريالا.",
-        "50 ريالا",
-        "٧٠ ريالا",
-    ),
-]
+    ("fr", "value", "La piscine municipale accueille au plus 120 baigneurs.",
+     "La piscine municipale accueille au plus 150 baigneurs.", "120 baigneurs", "150 baigneurs"),
+    ("fr", "date", "Le marché de Noël ouvre place du théâtre le 28 novembre 2025.",
+     "Le marché de Noël ouvre place du théâtre le 5 décembre 2025.", "28 novembre 2025", "5 décembre 2025"),
+    ("ar", "value", "تبلغ رسوم دخول المتحف للزوار الأجانب 50 ريالا.", "تبلغ رسوم دخول المتحف للزوار الأجانب ٧٠ ريالا.",
+     "50 ريالا", "٧٠ ريالا"),
+]  # fmt: skip
 AGREE = [
-    (
-        "the same value",
-        "The hall holds 1,200 people when all seats are taken.",
-        "The hall holds 1200 people when all seats are taken.",
-    ),
-    (
-        "the same in other words",
-        "회의실 예약은 최대 세 시간까지 할 수 있습니다.",
-        "회의실 예약은 최대 3시간까지 할 수 있습니다.",
-    ),
-    (
-        "another day",
-        "The reading room opens at 9 o'clock on weekdays.",
-        "The reading room opens at 10 o'clock on weekends.",
-    ),
-    (
-        "another subject",
-        "Full-time students may borrow up to 10 books for four weeks.",
-        "Part-time students may borrow up to 5 books for four weeks.",
-    ),
-    (
-        "another year",
-        "In 2010 the town had a population of 52,000 people.",
-        "In 2015 the town had a population of 58,000 people.",
-    ),
-    (
-        "another thing",
-        "Le musée de la mer reçoit 40 000 visiteurs par an.",
-        "Le musée du train reçoit 25 000 visiteurs par an.",
-    ),
+    ("the same value", "The hall holds 1,200 people when all seats are taken.",
+     "The hall holds 1200 people when all seats are taken."),
+    ("the same in other words", "회의실 예약은 최대 세 시간까지 할 수 있습니다.",
+     "회의실 예약은 최대 3시간까지 할 수 있습니다."),
+    ("another day", "The reading room opens at 9 o'clock on weekdays.", "The reading room opens at 10 o'clock on weekends."),
+    ("another subject", "Full-time students may borrow up to 10 books for four weeks.",
+     "Part-time students may borrow up to 5 books for four weeks."),
+    ("another year", "In 2010 the town had a population of 52,000 people.",
+     "In 2015 the town had a population of 58,000 people."),
+    ("another thing", "Le musée de la mer reçoit 40 000 visiteurs par an.",
+     "Le musée du train reçoit 25 000 visiteurs par an."),
     ("another unit", "The path through the forest is 12 km long.", "The path through the forest takes 3 hours."),
-    (
-        "a number that names",
-        "Room 101 is closed for repairs until further notice today.",
-        "Room 102 is closed for repairs until further notice today.",
-    ),
+    ("a number that names", "Room 101 is closed for repairs until further notice today.",
+     "Room 102 is closed for repairs until further notice today."),
     ("little in common", "The fee is 10 euros.", "The fine is 20 euros."),
     ("another person", "张老师每周在实验室上课6小时。", "李老师每周在实验室上课8小时。"),
-]
+]  # fmt: skip
 QUESTION = Question(
     text="q", asked="q", language="en", profile="general", style=None, release="sentence", events="default",
     constraints=Constraints(), contexts=(),
@@ -209,33 +139,18 @@ def test_rows_are_compared_whole() -> None:
 
 
 PAIRS = [
-    (
-        "en",
-        "All students may borrow laptops from the library desk.",
-        "Only students in their second year may borrow laptops from the library desk.",
-    ),
-    (
-        "es",
-        "Todos los estudiantes pueden pedir un ordenador portátil en la biblioteca.",
-        "Solo los estudiantes becados pueden pedir un ordenador portátil en la biblioteca.",
-    ),
-    (
-        "fr",
-        "Tous les étudiants peuvent emprunter un ordinateur portable à la bibliothèque.",
-        "Seuls les étudiants boursiers peuvent emprunter un ordinateur portable à la bibliothèque.",
-    ),
-    (
-        "ko",
-        "모든 회원은 매장에서 무료 교환 서비스를 받을 수 있습니다.",
-        "우수회원만 매장에서 무료 교환 서비스를 받을 수 있습니다.",
-    ),
+    ("en", "All students may borrow laptops from the library desk.",
+     "Only students in their second year may borrow laptops from the library desk."),
+    ("es", "Todos los estudiantes pueden pedir un ordenador portátil en la biblioteca.",
+     "Solo los estudiantes becados pueden pedir un ordenador portátil en la biblioteca."),
+    ("fr", "Tous les étudiants peuvent emprunter un ordinateur portable à la bibliothèque.",
+     "Seuls les étudiants boursiers peuvent emprunter un ordinateur portable à la bibliothèque."),
+    ("ko", "모든 회원은 매장에서 무료 교환 서비스를 받을 수 있습니다.",
+     "우수회원만 매장에서 무료 교환 서비스를 받을 수 있습니다."),
     ("zh", "所有学生都可以在图书馆借用笔记本电脑。", "仅限二年级学生可以在图书馆借用笔记本电脑。"),
-    (
-        "ar",
-        "يمكن لجميع الطلاب استعارة حاسوب محمول من مكتب المكتبة.",
-        "يمكن لطلاب السنة الثانية فقط استعارة حاسوب محمول من مكتب المكتبة.",
-    ),
-]
+    ("ar", "يمكن لجميع الطلاب استعارة حاسوب محمول من مكتب المكتبة.",
+     "يمكن لطلاب السنة الثانية فقط استعارة حاسوب محمول من مكتب المكتبة."),
+]  # fmt: skip
 
 
 def span(n: int, text: str, language: str, source_id: str) -> Span:

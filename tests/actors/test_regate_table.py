@@ -46,40 +46,21 @@ ROWS = [
     (Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"), (STRONG, WEAK, WEAK, WEAK), {}),
     # tier 3: one strong gate flag and one strong verifier flag that is not about a number
     (Decision(tier=3, keep=False, confidence="high", re_gate="refuse(grounding+verifier)"), (STRONG, NEGATION), {}),
-    (
-        Decision(tier=3, keep=False, confidence="high", re_gate="refuse(grounding+verifier)"),
-        (STRONG, NEGATION_MINOR),
-        {},
-    ),
+    (Decision(tier=3, keep=False, confidence="high", re_gate="refuse(grounding+verifier)"), (STRONG, NEGATION_MINOR), {}),
     (Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"), (STRONG, MISMATCH), {}),
     (Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"), (WEAK, NEGATION), {}),
     # tier 4: one strong gate flag, one strong numeric verifier flag, confidence low: each of the three is needed
-    (
-        Decision(tier=4, keep=False, confidence="low", re_gate="refuse(grounding+verifier_numeric)"),
-        (STRONG, NUMBER),
-        {"confidence": "low", "promote": True},
-    ),
-    (
-        Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"),
-        (STRONG, NUMBER),
-        {"confidence": "medium", "promote": True},
-    ),
+    (Decision(tier=4, keep=False, confidence="low", re_gate="refuse(grounding+verifier_numeric)"), (STRONG, NUMBER),
+     {"confidence": "low", "promote": True}),
+    (Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"), (STRONG, NUMBER),
+     {"confidence": "medium", "promote": True}),
     (Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"), (STRONG, NUMBER), {"confidence": "low"}),
-    (
-        Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"),
-        (STRONG, NUMBER_MINOR),
-        {"confidence": "low", "promote": True},
-    ),
-    (
-        Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"),
-        (WEAK, NUMBER),
-        {"confidence": "low", "promote": True},
-    ),
-    (
-        Decision(tier=3, keep=False, confidence="low", re_gate="refuse(grounding+verifier)"),
-        (STRONG, NUMBER, NEGATION),
-        {"confidence": "low", "promote": True},
-    ),
+    (Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"), (STRONG, NUMBER_MINOR),
+     {"confidence": "low", "promote": True}),
+    (Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"), (WEAK, NUMBER),
+     {"confidence": "low", "promote": True}),
+    (Decision(tier=3, keep=False, confidence="low", re_gate="refuse(grounding+verifier)"), (STRONG, NUMBER, NEGATION),
+     {"confidence": "low", "promote": True}),
     # tier 5: a strong flag of either kind
     (Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"), (STRONG,), {}),
     (Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"), (NEGATION,), {}),
@@ -95,7 +76,7 @@ ROWS = [
     (Decision(tier=7, keep=True, confidence="high", re_gate="clean"), (), {}),
     (Decision(tier=7, keep=True, confidence="low", re_gate="clean"), (), {"confidence": "low"}),
     (Decision(tier=7, keep=True, confidence="medium", re_gate="clean"), (NUANCE, NUANCE), {"confidence": "medium"}),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("expected", "found", "settings"), ROWS)

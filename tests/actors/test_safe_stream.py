@@ -97,28 +97,12 @@ def test_numbers_are_those_of_reading_order(written: str, shown: str, cited: tup
 TEXT = st.lists(
     st.sampled_from(
         [
-            "[1]",
-            "[2]",
-            "[4, 2]",
-            "[3-5]",
-            "［５］",
-            "[٤]",
-            "[",
-            "]",
-            "`",
-            "```",
-            "\n",
-            " ",
-            "a",
-            "a.",
-            "환불",
-            "12",
-            "-",
+            "[1]", "[2]", "[4, 2]", "[3-5]", "［５］", "[٤]", "[", "]", "`", "```", "\n", " ", "a", "a.", "환불", "12", "-",
             ",",
         ]
     ),
     max_size=25,
-).map("".join)
+).map("".join)  # fmt: skip
 
 
 @given(TEXT, st.data())

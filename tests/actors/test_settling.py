@@ -148,13 +148,8 @@ async def test_sentence_in_json_has_its_place() -> None:
         (verified(GOOD, contradictions=(contradiction("numeric_conflict"),)), "answered", None, "caution", "medium"),
         (verified(GOOD, contradictions=(contradiction("direct_negation"),)), "answered", None, "low_confidence", "low"),
         (verified(GOOD, LIE, LIE2), "refused", "grounding_failed", "refuse(grounding)", None),
-        (
-            verified(GOOD, LIE, contradictions=(contradiction("direct_negation"),)),
-            "refused",
-            "grounding_failed",
-            "refuse(grounding+verifier)",
-            None,
-        ),
+        (verified(GOOD, LIE, contradictions=(contradiction("direct_negation"),)), "refused", "grounding_failed",
+         "refuse(grounding+verifier)", None),
         (verified(NOWHERE, NOWHERE), "closest", "citations_invalid", "refuse(grounding)", None),
         (verified(LIE), "closest", "grounding_failed", "low_confidence", None),
         (verified(UNCITED, shown=""), "closest", "citations_invalid", "caution", None),
@@ -168,7 +163,7 @@ async def test_sentence_in_json_has_its_place() -> None:
         (verified(GOOD, WEAKER, release="token"), "answered", None, "caution", "medium"),
         (verified(GOOD, LIE, LIE2, release="token"), "refused", "grounding_failed", "refuse(grounding)", None),
     ],
-)
+)  # fmt: skip
 async def test_what_becomes_of_a_draft(
     message: AnswerVerified, outcome: str, reason: str | None, re_gate: str, confidence: str | None
 ) -> None:

@@ -38,25 +38,15 @@ def spans(*texts: str, of: tuple[Piece, ...] = GUIDE) -> tuple[Span, ...]:
 @pytest.mark.parametrize(
     ("pick", "text", "block", "intro", "heading"),
     [
-        (
-            "--version",
-            "Install the tool from the package index:\n\npip install tool\n\ntool --version. Now",
-            "code",
-            "",
-            "Install",
-        ),
-        (
-            "No support",
-            "Plan: Basic | Price: 5 | Note: No support. Cancel at any time.",
-            "table_row",
-            "Prices by plan:",
-            "Prices",
-        ),
+        ("--version", "Install the tool from the package index:\n\npip install tool\n\ntool --version. Now", "code", "",
+         "Install"),
+        ("No support", "Plan: Basic | Price: 5 | Note: No support. Cancel at any time.", "table_row", "Prices by plan:",
+         "Prices"),
         ("It needs more", f"The tool takes these options:\n\n{GUIDE[5][1]}", "list_item", "", "Options"),
         ("says nothing", GUIDE[6][1], "list_item", "The tool takes these options:", "Options"),
         ("every system", "It runs on every system that has a shell and some memory.", "prose", "", "Install"),
     ],
-)
+)  # fmt: skip
 def test_a_pick_grows_to_the_whole(pick: str, text: str, block: str, intro: str, heading: str) -> None:
     (span,) = spans(pick)
     assert (span.text, span.block, span.intro, span.headings) == (text, block, intro, (heading,))

@@ -18,115 +18,49 @@ from tests.message_samples import question
 DEMO = Path(__file__).parents[2] / "runtime" / "demo"
 
 CONFLICTS = [
-    (
-        "en",
-        "The bridge over the river was designed by Anna Keller and opened to traffic in spring.",
-        "The bridge over the river was designed by Paul Morgan and opened to traffic in spring.",
-        "anna keller",
-    ),
-    (
-        "en",
-        "Every visitor must sign the register at the north gate before entering the hall.",
-        "Every visitor may sign the register at the north gate before entering the hall.",
-        "must",
-    ),
-    (
-        "en",
-        "The reading room is open to guests of the institute during the summer holidays.",
-        "The reading room is not open to guests of the institute during the summer holidays.",
-        "not",
-    ),
-    (
-        "en",
-        "The council meets in the town hall on the first Monday of each month.",
-        "The council meets in the town hall on the first Friday of each month.",
-        "monday",
-    ),
-    (
-        "fr",
-        "Le festival de musique est organisé chaque année par la mairie de Nantes dans le parc.",
-        "Le festival de musique est organisé chaque année par la mairie de Rennes dans le parc.",
-        "nantes",
-    ),
-    (
-        "fr",
-        "Le candidat doit joindre une copie du diplôme à sa demande d'inscription.",
-        "Le candidat peut joindre une copie du diplôme à sa demande d'inscription.",
-        "doit",
-    ),
-    (
-        "es",
-        "La solicitud de la beca se entrega en la secretaría del campus durante el mes de mayo.",
-        "La solicitud de la beca se entrega en la biblioteca del campus durante el mes de mayo.",
-        "secretaría",
-    ),
-    (
-        "es",
-        "Los residentes pueden recibir visitas en las habitaciones después de la cena.",
-        "Los residentes no pueden recibir visitas en las habitaciones después de la cena.",
-        "no",
-    ),
-    (
-        "ko",
-        "실험실 열쇠는 퇴근하기 전에 경비실에 반납하고 장부에 서명합니다.",
-        "실험실 열쇠는 퇴근하기 전에 행정실에 반납하고 장부에 서명합니다.",
-        "경비실",
-    ),
-    (
-        "ko",
-        "신입 회원은 첫 달에도 수영장 사물함을 이용할 수 있습니다.",
-        "신입 회원은 첫 달에도 수영장 사물함을 이용할 수 없습니다.",
-        "있",
-    ),
+    ("en", "The bridge over the river was designed by Anna Keller and opened to traffic in spring.",
+     "The bridge over the river was designed by Paul Morgan and opened to traffic in spring.", "anna keller"),
+    ("en", "Every visitor must sign the register at the north gate before entering the hall.",
+     "Every visitor may sign the register at the north gate before entering the hall.", "must"),
+    ("en", "The reading room is open to guests of the institute during the summer holidays.",
+     "The reading room is not open to guests of the institute during the summer holidays.", "not"),
+    ("en", "The council meets in the town hall on the first Monday of each month.",
+     "The council meets in the town hall on the first Friday of each month.", "monday"),
+    ("fr", "Le festival de musique est organisé chaque année par la mairie de Nantes dans le parc.",
+     "Le festival de musique est organisé chaque année par la mairie de Rennes dans le parc.", "nantes"),
+    ("fr", "Le candidat doit joindre une copie du diplôme à sa demande d'inscription.",
+     "Le candidat peut joindre une copie du diplôme à sa demande d'inscription.", "doit"),
+    ("es", "La solicitud de la beca se entrega en la secretaría del campus durante el mes de mayo.",
+     "La solicitud de la beca se entrega en la biblioteca del campus durante el mes de mayo.", "secretaría"),
+    ("es", "Los residentes pueden recibir visitas en las habitaciones después de la cena.",
+     "Los residentes no pueden recibir visitas en las habitaciones después de la cena.", "no"),
+    ("ko", "실험실 열쇠는 퇴근하기 전에 경비실에 반납하고 장부에 서명합니다.",
+     "실험실 열쇠는 퇴근하기 전에 행정실에 반납하고 장부에 서명합니다.", "경비실"),
+    ("ko", "신입 회원은 첫 달에도 수영장 사물함을 이용할 수 있습니다.",
+     "신입 회원은 첫 달에도 수영장 사물함을 이용할 수 없습니다.", "있"),
     ("zh", "参观者进入实验楼之前必须在东门登记个人信息。", "参观者进入实验楼之前可以在东门登记个人信息。", "必须"),
     ("zh", "这座图书馆由建筑师李明远设计并于同年开放。", "这座图书馆由建筑师王建国设计并于同年开放。", "李明远"),
-    (
-        "ar",
-        "تقام حفلة تخرج الطلاب في قاعة المؤتمرات الكبرى بعد نهاية الفصل الثاني.",
-        "تقام حفلة تخرج الطلاب في ساحة المؤتمرات الكبرى بعد نهاية الفصل الثاني.",
-        "قاعه",
-    ),
-    (
-        "ar",
-        "يجب على الطالب أن يعيد مفتاح الغرفة إلى المشرف قبل السفر.",
-        "يجوز على الطالب أن يعيد مفتاح الغرفة إلى المشرف قبل السفر.",
-        "يجب",
-    ),
-]
+    ("ar", "تقام حفلة تخرج الطلاب في قاعة المؤتمرات الكبرى بعد نهاية الفصل الثاني.",
+     "تقام حفلة تخرج الطلاب في ساحة المؤتمرات الكبرى بعد نهاية الفصل الثاني.", "قاعه"),
+    ("ar", "يجب على الطالب أن يعيد مفتاح الغرفة إلى المشرف قبل السفر.",
+     "يجوز على الطالب أن يعيد مفتاح الغرفة إلى المشرف قبل السفر.", "يجب"),
+]  # fmt: skip
 
 NO_CONFLICT = [
-    (
-        "a detail",
-        "The workshop takes place in the main hall of the castle every autumn.",
-        "The workshop takes place in the main hall of the old castle every autumn.",
-    ),
-    (
-        "another spelling",
-        "The labour office keeps a colour copy of every signed contract in the archive.",
-        "The labour office keeps a color copy of every signed contract in the archive.",
-    ),
-    (
-        "another place first",
-        "In France, the fee for the permit is paid at the post office of the town.",
-        "In Spain, the fee for the permit is paid at the post office of the town.",
-    ),
-    (
-        "another subject",
-        "Gardeners may take home the tools of the school over the weekend.",
-        "Carpenters may take home the tools of the school over the weekend.",
-    ),
-    (
-        "a question",
-        "Which office handles the request of a student who moves to another city?",
-        "Which office handles the appeal of a student who moves to another city?",
-    ),
+    ("a detail", "The workshop takes place in the main hall of the castle every autumn.",
+     "The workshop takes place in the main hall of the old castle every autumn."),
+    ("another spelling", "The labour office keeps a colour copy of every signed contract in the archive.",
+     "The labour office keeps a color copy of every signed contract in the archive."),
+    ("another place first", "In France, the fee for the permit is paid at the post office of the town.",
+     "In Spain, the fee for the permit is paid at the post office of the town."),
+    ("another subject", "Gardeners may take home the tools of the school over the weekend.",
+     "Carpenters may take home the tools of the school over the weekend."),
+    ("a question", "Which office handles the request of a student who moves to another city?",
+     "Which office handles the appeal of a student who moves to another city?"),
     ("too short to tell", "See the guide for details.", "See the manual for details."),
-    (
-        "several differences",
-        "The choir rehearses with the orchestra in the chapel on the last Monday before a concert.",
-        "The choir rehearses with the soloists in the theatre on the last Monday before a concert.",
-    ),
-]
+    ("several differences", "The choir rehearses with the orchestra in the chapel on the last Monday before a concert.",
+     "The choir rehearses with the soloists in the theatre on the last Monday before a concert."),
+]  # fmt: skip
 
 
 def spans(
@@ -316,16 +250,11 @@ def test_document_declares_itself_out_of_date(text: str, title: str) -> None:
         (document("refunds/policy.md", "Refunds"), document("refunds/policy-2022.md", "Returns (2022 edition)")),
         (document("spec-v2.md", "Remote write 2.0"), document("spec-v1.md", "Remote write 1.1")),
         (document("x/fees.md", "Table of fees", version="3"), document("y/fees.md", "Table of fees", version="2")),
-        (
-            document("x/fees.md", "Table of fees", date="2025-03-01"),
-            document("y/fees.md", "Table of fees", date="2024-03-01"),
-        ),
-        (
-            document("a.md", "Rules", "The notice KX-014 is repealed."),
-            document("b.md", "Notice to tenants", "Number KX-014, for all tenants."),
-        ),
+        (document("x/fees.md", "Table of fees", date="2025-03-01"), document("y/fees.md", "Table of fees", date="2024-03-01")),
+        (document("a.md", "Rules", "The notice KX-014 is repealed."),
+         document("b.md", "Notice to tenants", "Number KX-014, for all tenants.")),
     ],
-)
+)  # fmt: skip
 def test_the_later_one_is_in_force(newer: Span, older: Span) -> None:
     assert standing(newer, older) == {older.source_id: newer.source_id}
 

@@ -29,16 +29,8 @@ def entry(source_id: str = "a.md", language: str = "en", **metadata: object) -> 
 
 
 IDS = (
-    "guide/a.md",
-    "guide/b/c.md",
-    "other/guide/x.md",
-    "a.md",
-    "guidebook/a.md",
-    "https://x.org/a/b",
-    "[x].md",
-    "!y.md",
-    "#z.md",
-)
+    "guide/a.md", "guide/b/c.md", "other/guide/x.md", "a.md", "guidebook/a.md", "https://x.org/a/b", "[x].md", "!y.md", "#z.md",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -87,19 +79,11 @@ def test_path_has_gitignore_syntax(path: str, passing: list[str]) -> None:
         (Filter(after=date(2026, 1, 31)), entry(date="2026-01-30"), False),
         (Filter(after=date(2026, 1, 31)), entry(), False),
         (Filter(after=date(2026, 1, 31)), entry(date="last week"), False),
-        (
-            Filter(path="a.md", tag="x", language="en", after=date(2026, 1, 1)),
-            entry(tags=("x",), date="2026-02-01"),
-            True,
-        ),
-        (
-            Filter(path="a.md", tag="y", language="en", after=date(2026, 1, 1)),
-            entry(tags=("x",), date="2026-02-01"),
-            False,
-        ),
+        (Filter(path="a.md", tag="x", language="en", after=date(2026, 1, 1)), entry(tags=("x",), date="2026-02-01"), True),
+        (Filter(path="a.md", tag="y", language="en", after=date(2026, 1, 1)), entry(tags=("x",), date="2026-02-01"), False),
         (Filter(), entry(), True),
     ],
-)
+)  # fmt: skip
 def test_document_matches_every_field(wanted: Filter, one: Entry, passes: bool) -> None:
     assert predicate(wanted)(one) is passes
 

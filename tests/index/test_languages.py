@@ -152,16 +152,12 @@ def test_share_of(text: str, language: str, low: float, high: float) -> None:
         ("The gate is closed at ten and it is opened again by the guard who has the key in the morning.", "en", True),
         ("AdGuard Dashboard Europe Paris config", "fr", False),
         ("Le portail est fermé à dix heures et il est rouvert par le gardien qui a la clé dans la loge.", "fr", True),
-        (
-            "El portón se cierra a las diez y por la mañana lo abre el guardia que tiene la llave de la casa.",
-            "es",
-            True,
-        ),
+        ("El portón se cierra a las diez y por la mañana lo abre el guardia que tiene la llave de la casa.", "es", True),
         ("El portón se cierra a las diez y la clé est dans la loge du gardien qui ferme le portail.", "es", False),
         ("환불", "ko", False),
         ("환불은 구매일로부터 십사일 이내에 신청하실 수 있습니다. 고객센터로 문의해 주세요.", "ko", True),
     ],
-)
+)  # fmt: skip
 def test_certain_language_needs_strong_evidence(text: str, language: str, *, sure: bool) -> None:
     assert ScannedText(text).is_strongly(language) is sure
 

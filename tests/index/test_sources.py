@@ -75,16 +75,9 @@ def ids(planned: Plan) -> set[str]:
 
 
 TREE = (
-    "docs/README.md",
-    "docs/readme.md",
-    "docs/guide/README.md",
-    "docs/guide/install.md",
-    "docs/api/README.md",
-    "other/README.md",
-    "a/docs/README.md",
-    "b/docs/README.md",
-    "b/guide/README.md",
-)
+    "docs/README.md", "docs/readme.md", "docs/guide/README.md", "docs/guide/install.md", "docs/api/README.md",
+    "other/README.md", "a/docs/README.md", "b/docs/README.md", "b/guide/README.md",
+)  # fmt: skip
 DOCS = {name.removeprefix("docs/") for name in TREE if name.startswith("docs/")}
 
 

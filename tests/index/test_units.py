@@ -32,18 +32,12 @@ def told(read: Document) -> list[str]:
     [
         ([("prose", "It is red. It is big.")], ["It is red.", "It is big."]),
         ([("heading", "Setup"), ("prose", "It is red.")], ["Setup", "It is red."]),
-        (
-            [("prose", "Bring:"), ("list_item", "- bread, e.g. rye. Fresh."), ("list_item", "- milk")],
-            ["Bring:", "- bread, e.g. rye. Fresh.", "- milk"],
-        ),
-        (
-            [("table_row", "Name: a. b | Use: First. Then more."), ("table_row", "Name: c | Use: None.")],
-            ["Name: a. b | Use: First. Then more.", "Name: c | Use: None."],
-        ),
-        (
-            [("prose", "It is fast. Install it:"), ("code", "  pip install x\n\n  x --go. Now"), ("prose", "Done.")],
-            ["It is fast. Install it:\n\n  pip install x\n\n  x --go. Now", "Done."],
-        ),
+        ([("prose", "Bring:"), ("list_item", "- bread, e.g. rye. Fresh."), ("list_item", "- milk")],
+         ["Bring:", "- bread, e.g. rye. Fresh.", "- milk"]),
+        ([("table_row", "Name: a. b | Use: First. Then more."), ("table_row", "Name: c | Use: None.")],
+         ["Name: a. b | Use: First. Then more.", "Name: c | Use: None."]),
+        ([("prose", "It is fast. Install it:"), ("code", "  pip install x\n\n  x --go. Now"), ("prose", "Done.")],
+         ["It is fast. Install it:\n\n  pip install x\n\n  x --go. Now", "Done."]),
         ([("list_item", "1. Run this:"), ("code", "make")], ["1. Run this:\n\nmake"]),
         ([("list_item", "1. It is slow. Run this:"), ("code", "make")], ["1. It is slow. Run this:\n\nmake"]),
         ([("heading", "Usage"), ("code", "make"), ("code", "make all")], ["Usage", "make", "make all"]),
@@ -51,7 +45,7 @@ def told(read: Document) -> list[str]:
         ([("quotation", "We came. We saw.")], ["We came.", "We saw."]),
         ([("prose", "Water is H2O"), ("prose", "2 litres a day.")], ["Water is H2O", "2 litres a day."]),
     ],
-)
+)  # fmt: skip
 def test_what_a_unit_is(pieces: list[Piece], expected: list[str]) -> None:
     assert told(document(*pieces)) == expected
 

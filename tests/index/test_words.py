@@ -303,12 +303,8 @@ def test_stretches_are_ordered_and_separate(text: str, question: str) -> None:
     ("question", "language", "into", "variants"),
     [
         ("스위스의 통화 코드는", "ko", ["fr", "ko"], {"fr": "Suisse 의 통화 코드는"}),
-        (
-            "瑞士的货币代码是什么？",
-            "zh",
-            ["en", "es"],
-            {"en": "Switzerland 的货币代码是什么？", "es": "Suiza 的货币代码是什么？"},
-        ),
+        ("瑞士的货币代码是什么？", "zh", ["en", "es"],
+         {"en": "Switzerland 的货币代码是什么？", "es": "Suiza 的货币代码是什么？"}),
         ("ما رمز عملة الأردن؟", "ar", ["en"], {"en": "ما رمز عملة Jordan ؟"}),
         ("the swiss franc in france", "en", ["zh"], {"zh": "the 瑞士法郎 in 法国"}),
         ("a malicious file", "en", ["fr"], {}),
@@ -316,7 +312,7 @@ def test_stretches_are_ordered_and_separate(text: str, question: str) -> None:
         ("스위스", "ko", ["ko", "und"], {}),
         ("Suisse", "und", ["ko"], {}),
     ],
-)
+)  # fmt: skip
 def test_names_cross(question: str, language: str, into: list[str], variants: dict[str, str]) -> None:
     found = crossed(question, language, into)
     assert {other: " ".join(variant.split()) for other, variant in found.items()} == variants

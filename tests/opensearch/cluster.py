@@ -24,20 +24,11 @@ from tests.opensearch import installed
 NODES = 3
 _START_S, _JOIN_S, _ASK_S = 300.0, 300.0, 10.0
 _FLAGS = (
-    "-Xms512m",
-    "-Xmx512m",
-    "-XX:MaxDirectMemorySize=256m",
-    "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",
-    "-XX:-OmitStackTraceInFastThrow",
-    "-Djna.nosys=true",
-    "-Dio.netty.noKeySetOptimization=true",
-    "-Dio.netty.recycler.maxCapacityPerThread=0",
-    "-Dio.netty.allocator.numDirectArenas=0",
-    "-Dlog4j.shutdownHookEnabled=false",
-    "-Dlog4j2.disable.jmx=true",
-    "--enable-native-access=ALL-UNNAMED",
-)
+    "-Xms512m", "-Xmx512m", "-XX:MaxDirectMemorySize=256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+    "-XX:-OmitStackTraceInFastThrow", "-Djna.nosys=true", "-Dio.netty.noKeySetOptimization=true",
+    "-Dio.netty.recycler.maxCapacityPerThread=0", "-Dio.netty.allocator.numDirectArenas=0", "-Dlog4j.shutdownHookEnabled=false",
+    "-Dlog4j2.disable.jmx=true", "--enable-native-access=ALL-UNNAMED",
+)  # fmt: skip
 _LOGGING = """\
 status = error
 appender.console.type = Console

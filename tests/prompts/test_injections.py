@@ -42,17 +42,8 @@ SPECIAL = (
     "[|endofturn|]",    "<｜User｜>", "<｜Assistant｜>", "<｜begin▁of▁sentence｜>",
 )  # fmt: skip
 TAGS = (
-    "already_shown",
-    "analysis",
-    "answer",
-    "evidence",
-    "passage",
-    "question",
-    "safety_advice",
-    "searches",
-    "statement",
-    "style",
-)
+    "already_shown", "analysis", "answer", "evidence", "passage", "question", "safety_advice", "searches", "statement", "style",
+)  # fmt: skip
 TAG = re.compile(rf"<\s*/?\s*(?:{'|'.join((*TAGS, 'text', 'turn'))})(?=[\s/>]|$)", re.IGNORECASE)
 
 

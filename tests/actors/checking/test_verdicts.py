@@ -59,29 +59,18 @@ def test_verdicts(sentence: str, verdict: str) -> None:
 @pytest.mark.parametrize(
     ("document", "true", "false"),
     [
-        (
-            "환불은 상품을 받은 날부터 7일 이내에 신청해야 합니다.",
-            "환불은 상품을 받은 날부터 7일 이내에 신청해야 합니다.",
-            "환불은 상품을 받은 날부터 9일 이내에 신청해야 합니다.",
-        ),
+        ("환불은 상품을 받은 날부터 7일 이내에 신청해야 합니다.", "환불은 상품을 받은 날부터 7일 이내에 신청해야 합니다.",
+         "환불은 상품을 받은 날부터 9일 이내에 신청해야 합니다."),
         ("员工每年享有十五天带薪年假。", "员工每年享有十五天带薪年假。", "员工每年享有二十天带薪年假。"),
-        (
-            "Les étudiants rendent leurs livres dans un délai de 14 jours.",
-            "Les étudiants rendent leurs livres dans un délai de 14 jours.",
-            "Les étudiants rendent leurs livres dans un délai de 40 jours.",
-        ),
-        (
-            "La matrícula cuesta 350 euros por semestre.",
-            "La matrícula cuesta 350 euros por semestre.",
-            "La matrícula cuesta 530 euros por semestre.",
-        ),
-        (
-            "يحق للطالب الغياب عن ثلاث محاضرات في الفصل.",
-            "يحق للطالب الغياب عن ثلاث محاضرات في الفصل.",
-            "يحق للطالب الغياب عن سبع محاضرات في الفصل.",
-        ),
+        ("Les étudiants rendent leurs livres dans un délai de 14 jours.",
+         "Les étudiants rendent leurs livres dans un délai de 14 jours.",
+         "Les étudiants rendent leurs livres dans un délai de 40 jours."),
+        ("La matrícula cuesta 350 euros por semestre.", "La matrícula cuesta 350 euros por semestre.",
+         "La matrícula cuesta 530 euros por semestre."),
+        ("يحق للطالب الغياب عن ثلاث محاضرات في الفصل.", "يحق للطالب الغياب عن ثلاث محاضرات في الفصل.",
+         "يحق للطالب الغياب عن سبع محاضرات في الفصل."),
     ],
-)
+)  # fmt: skip
 def test_verdicts_in_other_languages(document: str, true: str, false: str) -> None:
     found = given(document)
     assert judged(claim_of(true), found).verdict == "verified"
@@ -129,14 +118,10 @@ def test_density_is_of_the_shortest_stretch() -> None:
 @pytest.mark.parametrize(
     "reason",
     [
-        "copies the evidence but {",
-        '"for a negation"',
-        '"says it is {',
-        '"negated, which',
-        "the evidence negates this: “{",
+        "copies the evidence but {", '"for a negation"', '"says it is {', '"negated, which', "the evidence negates this: “{",
         "the evidence says {",
     ],
-)
+)  # fmt: skip
 def test_reasons_are_the_gates(reason: str) -> None:
     """The verdicts read the gate's reasons; a reason with other words would be taken for a contradiction."""
     assert any(reason in path.read_text(encoding="utf-8") for path in (ROOT / "actors" / "gate").rglob("*.py"))

@@ -97,61 +97,32 @@ def test_the_same_in_other_words_passes(language: str, sentence: str) -> None:
     ("text", "sentence", "lie"),
     [
         # A name may replace a description of it, if the evidence has the name.
-        (
-            "Orta Ltd makes boats. The company was founded in Turin by three brothers.",
-            "Orta Ltd was founded in Turin by three brothers.",
-            False,
-        ),
-        (
-            "The company was founded in Turin by three brothers.",
-            "The firm was founded in Turin by three brothers.",
-            False,
-        ),
-        (
-            "The company was founded in Turin by three brothers.",
-            "The company was founded in Milan by three brothers.",
-            True,
-        ),
+        ("Orta Ltd makes boats. The company was founded in Turin by three brothers.",
+         "Orta Ltd was founded in Turin by three brothers.", False),
+        ("The company was founded in Turin by three brothers.", "The firm was founded in Turin by three brothers.", False),
+        ("The company was founded in Turin by three brothers.", "The company was founded in Milan by three brothers.", True),
         # Actor and object of an action; an enumeration may be reordered.
-        (
-            "In the final of that year Rossi defeated Moretti in four sets.",
-            "In the final of that year Moretti defeated Rossi in four sets.",
-            True,
-        ),
-        (
-            "The final of that year was won by Rossi and Moretti in four sets.",
-            "The final of that year was won by Moretti and Rossi in four sets.",
-            False,
-        ),
+        ("In the final of that year Rossi defeated Moretti in four sets.",
+         "In the final of that year Moretti defeated Rossi in four sets.", True),
+        ("The final of that year was won by Rossi and Moretti in four sets.",
+         "The final of that year was won by Moretti and Rossi in four sets.", False),
         # A hedge may be added and not left out, a reservation neither.
-        (
-            "The repair of the old bridge took the whole summer.",
-            "The repair of the old bridge took about the whole summer.",
-            False,
-        ),
-        (
-            "The repair of the old bridge took almost the whole summer.",
-            "The repair of the old bridge took the whole summer.",
-            True,
-        ),
+        ("The repair of the old bridge took the whole summer.", "The repair of the old bridge took about the whole summer.",
+         False),
+        ("The repair of the old bridge took almost the whole summer.", "The repair of the old bridge took the whole summer.",
+         True),
         ("Residents may use the pool in the morning.", "Only residents may use the pool in the morning.", True),
         # Units, also behind signs.
         ("The pool loses 5% of its water in a week.", "The pool loses 5 points of its water in a week.", True),
         ("The pool loses 5% of its water in a week.", "The pool loses 5 percent of its water in a week.", False),
         # A negator that leaves with its clause denies nothing.
-        (
-            "The pool, which is not heated in winter, is open to all residents of the town.",
-            "The pool is open to all residents of the town.",
-            False,
-        ),
+        ("The pool, which is not heated in winter, is open to all residents of the town.",
+         "The pool is open to all residents of the town.", False),
         # Of two similar sentences, the copied one counts.
-        (
-            "Rossi was born in the old town of Turin. Moretti was born in the old town of Milan.",
-            "Moretti was born in the old town.",
-            False,
-        ),
+        ("Rossi was born in the old town of Turin. Moretti was born in the old town of Milan.",
+         "Moretti was born in the old town.", False),
     ],
-)
+)  # fmt: skip
 def test_what_changes_in_a_copy(text: str, sentence: str, lie: bool) -> None:
     assert held(f"{sentence.rstrip('.')} [1].", text) == lie
 

@@ -274,23 +274,14 @@ def test_range_covers_its_inside_but_no_other_bounds() -> None:
 @pytest.mark.parametrize(
     ("lift", "pool", "claims"),
     [
-        (
-            "The lift is for people of at most 80 kg, with luggage of at most 20 kg.",
-            "The pool is open from 6 to 22 hours.",
-            "The lift is for people of at most {} kg [1]; the pool is open from 6 to 22 hours [2].",
-        ),
-        (
-            "电梯限载不超过80公斤、行李不超过20公斤的人。",
-            "泳池开放时间为6点到22点。",
-            "电梯限载不超过{}公斤的人[1]；泳池开放时间为6点到22点[2]。",
-        ),
-        (
-            "승강기는 80kg 이하이고 짐이 20kg 이하인 사람만 탄다.",
-            "수영장은 6시부터 22시까지 연다.",
-            "승강기는 {}kg 이하인 사람만 타고 [1], 수영장은 6시부터 22시까지 연다 [2].",
-        ),
+        ("The lift is for people of at most 80 kg, with luggage of at most 20 kg.", "The pool is open from 6 to 22 hours.",
+         "The lift is for people of at most {} kg [1]; the pool is open from 6 to 22 hours [2]."),
+        ("电梯限载不超过80公斤、行李不超过20公斤的人。", "泳池开放时间为6点到22点。",
+         "电梯限载不超过{}公斤的人[1]；泳池开放时间为6点到22点[2]。"),
+        ("승강기는 80kg 이하이고 짐이 20kg 이하인 사람만 탄다.", "수영장은 6시부터 22시까지 연다.",
+         "승강기는 {}kg 이하인 사람만 타고 [1], 수영장은 6시부터 22시까지 연다 [2]."),
     ],
-)
+)  # fmt: skip
 def test_bound_bounds_no_other(lift: str, pool: str, claims: str) -> None:
     items = [Evidence(n=n, source_id=str(n), title="", text=text) for n, text in enumerate((lift, pool), 1)]
     assert not withholds(check_sentence(claims.format(80), items))

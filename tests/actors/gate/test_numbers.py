@@ -94,15 +94,9 @@ def test_value(text: str, value: float, unit: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "15 July 2006",
-        "July 15th, 2006",
-        "2006-07-15",
-        "2006년 7월 15일",
-        "2006年7月15日",
-        "15 juillet 2006",
-        "15 يوليو 2006",
+        "15 July 2006", "July 15th, 2006", "2006-07-15", "2006년 7월 15일", "2006年7月15日", "15 juillet 2006", "15 يوليو 2006",
     ],
-)
+)  # fmt: skip
 def test_dates_have_the_same_parts(text: str) -> None:
     assert {value for readings, _ in read(text) for value in readings} == {2006, 7, 15}
 

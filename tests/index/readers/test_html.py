@@ -42,8 +42,7 @@ def test_page_has_its_visible_text() -> None:
 
 BLOCKS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "a line break is a line's end, two are a paragraph's": (
-        "<p>one<br>two<br><br>three",
-        [("prose", "one\ntwo"), ("prose", "three")],
+        "<p>one<br>two<br><br>three", [("prose", "one\ntwo"), ("prose", "three")],
     ),
     "several paragraphs of an item are one block, its code is code": (
         "<ol start=3><li><p>First<p>more<pre>a\n b</pre>after<li>next</ol>",
@@ -79,11 +78,7 @@ BLOCKS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "no header": ("<table><tr><td>1<td>2<tr><td>3<td>4</table>", [("table_row", "1 | 2"), ("table_row", "3 | 4")]),
     "a table in a cell is said in its row, code in a cell stands below": (
         "<table><tr><th>A<th>B<tr><td>1<td>see <table><tr><th>x<th>y<tr><td>2<td>3</table><pre>c\nd</pre> end</table>",
-        [
-            ("table_header", "A | B"),
-            ("table_row", "A: 1 | B: see x: y; 2: 3 end"),
-            ("code", "c\nd"),
-        ],
+        [("table_header", "A | B"), ("table_row", "A: 1 | B: see x: y; 2: 3 end"), ("code", "c\nd")],
     ),
     "a table of three columns in a cell": (
         "<table><tr><th>A<th>B<tr><td>1<td><table><tr><th>x<th>y<th>z<tr><td>2<td>3<td>4<tr><td colspan=3>all</table></table>",
@@ -108,13 +103,11 @@ BLOCKS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     ),
     "powers and indices": ("<p>10<sup>-6</sup> m<sup>2</sup> H<sub>2</sub>O", [("prose", "10^-6 m2 H2O")]),
     "reading aids stand after the word": (
-        "<p><ruby>漢<rp>(</rp><rt>かん</rt><rp>)</rp>字<rt>じ</rt></ruby>です",
-        [("prose", "漢字(かんじ)です")],
+        "<p><ruby>漢<rp>(</rp><rt>かん</rt><rp>)</rp>字<rt>じ</rt></ruby>です", [("prose", "漢字(かんじ)です")],
     ),
     "vertical text": ('<p style="writing-mode: vertical-rl">縦書きの<br>文章', [("prose", "縦書きの\n文章")]),
     "right to left in the order of reading": (
-        '<p dir="rtl">السعر <bdo dir="ltr">100</bdo> دينار</p>',
-        [("prose", "السعر 100 دينار")],
+        '<p dir="rtl">السعر <bdo dir="ltr">100</bdo> دينار</p>', [("prose", "السعر 100 دينار")],
     ),
     "pictures that say something": (
         """<figure><img alt="Parts of a furnace" src=f.png><figcaption>Figure 1</figcaption></figure>
@@ -151,7 +144,7 @@ BLOCKS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         2</pre><td><pre>a<br>b</pre></table>""",
         [("code", "a\nb")],
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", BLOCKS)

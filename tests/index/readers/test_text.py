@@ -22,26 +22,16 @@ def test_plain_text_knows_chapters() -> None:
     ("text", "blocks"),
     [
         ("One line\nand more.\n\n  Two.\n", [("prose", 0, "One line\nand more."), ("prose", 0, "Two.")]),
-        (
-            "Bring:\n- one\n  more\n  * inner\n- two\n",
-            [
-                ("prose", 0, "Bring:"),
-                ("list_item", 1, "- one\n  more"),
-                ("list_item", 2, "* inner"),
-                ("list_item", 1, "- two"),
-            ],
-        ),
+        ("Bring:\n- one\n  more\n  * inner\n- two\n",
+         [("prose", 0, "Bring:"), ("list_item", 1, "- one\n  more"), ("list_item", 2, "* inner"), ("list_item", 1, "- two")]),
         ("1) a\n2) b", [("list_item", 1, "1) a"), ("list_item", 1, "2) b")]),
-        (
-            "가. 하나\n나. 둘\n\n① 셋",
-            [("list_item", 1, "가. 하나"), ("list_item", 1, "나. 둘"), ("list_item", 1, "① 셋")],
-        ),
+        ("가. 하나\n나. 둘\n\n① 셋", [("list_item", 1, "가. 하나"), ("list_item", 1, "나. 둘"), ("list_item", 1, "① 셋")]),
         ("Born on\n12. March 1990.", [("prose", 0, "Born on\n12. March 1990.")]),
         ("Run:\n\n    a b\n    c", [("prose", 0, "Run:"), ("code", 0, "    a b\n    c")]),
         ("```sh\na\n\nb\n```\nEnd", [("code", 0, "```sh\na\n\nb\n```"), ("prose", 0, "End")]),
         ("```\nhalf", [("prose", 0, "```\nhalf")]),
     ],
-)
+)  # fmt: skip
 def test_plain_text_is_its_blocks(text: str, blocks: list[tuple[str, int, str]]) -> None:
     assert [(block.kind, block.level, text[block.start : block.end]) for block in chapters(text)] == blocks
 
