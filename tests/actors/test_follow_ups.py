@@ -33,11 +33,6 @@ def readings(text: str, topic: str, *paragraphs: str) -> tuple[Choice, Choice, C
     return chosen, alone, within
 
 
-def test_question_without_topic_is_read_alone() -> None:
-    chosen, alone, _ = readings("What does a wash cost?", "", LIBRARY, LAUNDRY)
-    assert chosen == alone
-
-
 @pytest.mark.parametrize(
     ("text", "topic"),
     [

@@ -113,12 +113,6 @@ def test_lanes_that_agree_keep_their_order(lane: tuple[Passage, ...], times: int
     assert merge((lane,) * times) == lane
 
 
-@given(lanes_of)
-def test_agreement_of_lanes_ranks_higher(lanes: tuple[tuple[Passage, ...], ...]) -> None:
-    merged = merge((*lanes, (DOCS[0],), (DOCS[0],), (DOCS[0],), (DOCS[0],), (DOCS[0],)))
-    assert merged[0] == DOCS[0]
-
-
 def test_two_passages_of_a_document_stay_two() -> None:
     other = passage("d0.md", "other", char_start=50, char_end=55)
     assert merge(((DOCS[0], other), (other,))) == (other, DOCS[0])
@@ -470,21 +464,3 @@ def test_confidence_that_a_model_states(style: Any, model: bool, own: Any, text:
         style=style, question=asked, evidence=(), analyses=(), conflicts=(), snapshot="s", rounds=1
     )
     assert stated_in(request, [Sentence(text=text), Sentence(text="No [4].", withheld=True)], own) == stated
-
-
-@pytest.mark.parametrize(
-    ("url", "opens"),
-    [
-        ("https://example.org/a?b#c", True),
-        ("HTTP://example.org", True),
-        ("/sources/guide.md?start=3&end=9", True),
-        ("javascript:alert(1)", False),
-        ("data:text/html,a", False),
-        ("//example.org", False),
-        ("/v1/runs", False),
-        ("https://a.example/ b", False),
-    ],
-)
-def test_context_address_is_safe_to_open(url: str, opens: bool) -> None:
-    context = Context(content="The gate opens at six.", metadata=ContextMetadata(source_id="gate", url=url))
-    assert given_contexts((context,))[0].url == (url if opens else "")

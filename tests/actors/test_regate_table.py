@@ -36,47 +36,58 @@ def re_gate(
     return decide(flags, contradictions, refused, confidence, promote)  # type: ignore[arg-type]
 
 
+def decision(tier: int, keep: bool, confidence: Confidence, re_gate: str) -> Decision:
+    return Decision(tier=tier, keep=keep, confidence=confidence, re_gate=re_gate)
+
+
+REFUSED = decision(1, False, "high", "refuse(model)")
+TWO_STRONG = decision(2, False, "high", "refuse(grounding)")
+BOTH_STRONG = decision(3, False, "high", "refuse(grounding+verifier)")
+LOW = decision(5, True, "low", "low_confidence")
 ROWS = [
     # tier 1: the model refused, despite all other flags
-    (Decision(tier=1, keep=False, confidence="high", re_gate="refuse(model)"), (), {"refused": True}),
-    (Decision(tier=1, keep=False, confidence="high", re_gate="refuse(model)"), (STRONG, STRONG), {"refused": True}),
+    (REFUSED, (), {"refused": True}),
+    (REFUSED, (STRONG, STRONG), {"refused": True}),
     # tier 2: two strong gate flags; one is not enough, weak ones do not add up
-    (Decision(tier=2, keep=False, confidence="high", re_gate="refuse(grounding)"), (STRONG, STRONG), {}),
-    (Decision(tier=2, keep=False, confidence="high", re_gate="refuse(grounding)"), (STRONG, STRONG, NEGATION), {}),
-    (Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"), (STRONG, WEAK, WEAK, WEAK), {}),
+    (TWO_STRONG, (STRONG, STRONG), {}),
+    (TWO_STRONG, (STRONG, STRONG, NEGATION), {}),
+    (LOW, (STRONG, WEAK, WEAK, WEAK), {}),
     # tier 3: one strong gate flag and one strong verifier flag that is not about a number
-    (Decision(tier=3, keep=False, confidence="high", re_gate="refuse(grounding+verifier)"), (STRONG, NEGATION), {}),
-    (Decision(tier=3, keep=False, confidence="high", re_gate="refuse(grounding+verifier)"), (STRONG, NEGATION_MINOR), {}),
-    (Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"), (STRONG, MISMATCH), {}),
-    (Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"), (WEAK, NEGATION), {}),
+    (BOTH_STRONG, (STRONG, NEGATION), {}),
+    (BOTH_STRONG, (STRONG, NEGATION_MINOR), {}),
+    (LOW, (STRONG, MISMATCH), {}),
+    (LOW, (WEAK, NEGATION), {}),
     # tier 4: one strong gate flag, one strong numeric verifier flag, confidence low: each of the three is needed
-    (Decision(tier=4, keep=False, confidence="low", re_gate="refuse(grounding+verifier_numeric)"), (STRONG, NUMBER),
-     {"confidence": "low", "promote": True}),
-    (Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"), (STRONG, NUMBER),
-     {"confidence": "medium", "promote": True}),
-    (Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"), (STRONG, NUMBER), {"confidence": "low"}),
-    (Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"), (STRONG, NUMBER_MINOR),
-     {"confidence": "low", "promote": True}),
-    (Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"), (WEAK, NUMBER),
-     {"confidence": "low", "promote": True}),
-    (Decision(tier=3, keep=False, confidence="low", re_gate="refuse(grounding+verifier)"), (STRONG, NUMBER, NEGATION),
-     {"confidence": "low", "promote": True}),
+    (
+        decision(4, False, "low", "refuse(grounding+verifier_numeric)"),
+        (STRONG, NUMBER),
+        {"confidence": "low", "promote": True},
+    ),
+    (LOW, (STRONG, NUMBER), {"confidence": "medium", "promote": True}),
+    (LOW, (STRONG, NUMBER), {"confidence": "low"}),
+    (LOW, (STRONG, NUMBER_MINOR), {"confidence": "low", "promote": True}),
+    (LOW, (WEAK, NUMBER), {"confidence": "low", "promote": True}),
+    (
+        decision(3, False, "low", "refuse(grounding+verifier)"),
+        (STRONG, NUMBER, NEGATION),
+        {"confidence": "low", "promote": True},
+    ),
     # tier 5: a strong flag of either kind
-    (Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"), (STRONG,), {}),
-    (Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"), (NEGATION,), {}),
-    (Decision(tier=5, keep=True, confidence="low", re_gate="low_confidence"), (NUMBER,), {"promote": True}),
+    (LOW, (STRONG,), {}),
+    (LOW, (NEGATION,), {}),
+    (LOW, (NUMBER,), {"promote": True}),
     # tier 6: a weak gate flag or a medium verifier flag; one step down, and low stays low
-    (Decision(tier=6, keep=True, confidence="medium", re_gate="caution"), (WEAK,), {}),
-    (Decision(tier=6, keep=True, confidence="medium", re_gate="caution"), (WEAK, WEAK, MISMATCH, UNSUPPORTED), {}),
-    (Decision(tier=6, keep=True, confidence="low", re_gate="caution"), (MISMATCH,), {"confidence": "medium"}),
-    (Decision(tier=6, keep=True, confidence="low", re_gate="caution"), (UNSUPPORTED,), {"confidence": "low"}),
-    (Decision(tier=6, keep=True, confidence="medium", re_gate="caution"), (NUMBER,), {}),
-    (Decision(tier=6, keep=True, confidence="medium", re_gate="caution"), (NUMBER_MINOR,), {"promote": True}),
+    (decision(6, True, "medium", "caution"), (WEAK,), {}),
+    (decision(6, True, "medium", "caution"), (WEAK, WEAK, MISMATCH, UNSUPPORTED), {}),
+    (decision(6, True, "low", "caution"), (MISMATCH,), {"confidence": "medium"}),
+    (decision(6, True, "low", "caution"), (UNSUPPORTED,), {"confidence": "low"}),
+    (decision(6, True, "medium", "caution"), (NUMBER,), {}),
+    (decision(6, True, "medium", "caution"), (NUMBER_MINOR,), {"promote": True}),
     # tier 7: nothing; a nuance is weak and weighs nothing
-    (Decision(tier=7, keep=True, confidence="high", re_gate="clean"), (), {}),
-    (Decision(tier=7, keep=True, confidence="low", re_gate="clean"), (), {"confidence": "low"}),
-    (Decision(tier=7, keep=True, confidence="medium", re_gate="clean"), (NUANCE, NUANCE), {"confidence": "medium"}),
-]  # fmt: skip
+    (decision(7, True, "high", "clean"), (), {}),
+    (decision(7, True, "low", "clean"), (), {"confidence": "low"}),
+    (decision(7, True, "medium", "clean"), (NUANCE, NUANCE), {"confidence": "medium"}),
+]
 
 
 @pytest.mark.parametrize(("expected", "found", "settings"), ROWS)

@@ -118,14 +118,6 @@ async def test_list_number_is_no_claim(number: str) -> None:
     assert screen.text_shown == ""
 
 
-async def test_an_answer_of_lies_shows_nothing() -> None:
-    """No text from the model with a strong flag is shown."""
-    lies = LIE + "The shipping fee of 9,000 won is not refunded [2]. " + NOWHERE + "The fee is refunded [2]. "
-    shower, screen = await show(lies)
-    assert screen.text_shown == ""
-    assert all(s.withheld for s in shower.sentences)
-
-
 async def test_token_release_shows_first_and_flags_after() -> None:
     shower, screen = await show(GOOD + LIE, release="token")
     assert screen.text_shown == GOOD + LIE
@@ -428,13 +420,6 @@ async def test_cancelling_stops_the_stream_too() -> None:
     with pytest.raises(asyncio.CancelledError):
         await running
     assert closed.is_set()
-
-
-def test_the_message_is_never_changed() -> None:
-    made = request()
-    before = msgspec.json.encode(made)
-    CheckedStream(made, ScriptedAsk(), Screen(), cites=True)
-    assert msgspec.json.encode(made) == before
 
 
 def test_endless_sentence_is_checked_in_parts() -> None:

@@ -10,7 +10,7 @@ from actors.evidence.spans import best_first, grow, numbered, picked, share_held
 from actors.evidence.thresholds import FULL_SPAN_CHARS, SHORT_SPAN_CHARS, WINDOW_CHARS
 from bus.wire.messages import Passage, Span
 from prompts.contracts import PickedSpan
-from tests.message_samples import ABOUT, OPENING, REFUNDS, passage
+from tests.message_samples import OPENING, REFUNDS, passage
 
 LETTERS = "ab. \n환불은다。退款，ة؟ é14[1]!?"
 texts = st.text(alphabet=LETTERS, min_size=1, max_size=600)
@@ -128,11 +128,6 @@ def test_answering_span_can_come_first() -> None:
     assert [(span.n, span.source_start) for span in spans] == [(1, 30 + low.char_start), (2, low.char_start)]
 
 
-def test_span_has_the_metadata_of_its_source() -> None:
-    (one,) = numbered([passage(about=ABOUT)], [(0, 0, 46)])
-    assert one.about == ABOUT
-
-
 def test_overlapping_slices_become_one_span() -> None:
     spans = numbered([passage()], [(0, 0, 46), (0, 20, 60), (0, 30, 40)])
     assert [(s.source_start, s.source_end, s.text) for s in spans] == [(100, 160, REFUNDS[:60])]
@@ -151,11 +146,6 @@ def test_window_has_the_most_query_words(query: str, source: str) -> None:
         [passage(), passage("opening.md", OPENING)], window([passage(), passage("opening.md", OPENING)], query)
     )
     assert span.source_id == source
-
-
-def test_no_passage_has_no_window() -> None:
-    assert window([], "anything") == []
-    assert numbered([], []) == ()
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from index.search.local_backend import LocalBackend, OpenSnapshot
 from index.search.searcher import Searcher
 from index.snapshot import snapshot
 from index.snapshot.snapshot import Manifest
+from tests.index.brought_in import readers
 
 DOCUMENTS = (
     Document(
@@ -87,6 +88,13 @@ def opened_by(searcher: Searcher) -> OpenSnapshot:
     backend = searcher.backend
     assert isinstance(backend, LocalBackend)
     return backend.opened
+
+
+@pytest.fixture(scope="session", autouse=True)
+def readers_end() -> Iterator[None]:
+    yield
+    if readers.cache_info().currsize:
+        readers().__exit__(None, None, None)
 
 
 @pytest.fixture(scope="session")

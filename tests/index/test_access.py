@@ -5,46 +5,24 @@ import os
 import tarfile
 import unicodedata
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.build import ingest
 from index.documents.access import ACCESS_FILE, AccessRules
-from index.documents.report import Report
 from index.errors import IndexProblem
 from index.groups import Groups, counted, narrowed
 from index.readers import Source, Unreadable, read
-from index.reading.pool import Pool
 from index.search.searcher import Searcher
 from index.snapshot import snapshot
-from index.snapshot.catalogue import read_catalogue
-
-#: The reading processes of these tests, which start once.
-READERS: list[Pool] = []
-
-
-@pytest.fixture(scope="module", autouse=True)
-def readers() -> Iterator[None]:
-    with Pool(processes=1) as pool:
-        READERS.append(pool)
-        yield
-        READERS.clear()
-
-
-def build(index: Path, *paths: Path, only: bool = True) -> Report:
-    return ingest.bring_in(index, [str(path) for path in paths], only=only, pool=READERS[0])
+from tests.index.brought_in import bring_in, entries, follow
 
 
 def seen(index: Path) -> dict[str, Groups]:
-    handle = snapshot.hold(index)
-    try:
-        return {entry.source_id: entry.groups for entry in read_catalogue(handle.directory).values()}
-    finally:
-        handle.close()
+    return {entry.source_id: entry.groups for entry in entries(index).values()}
 
 
 def rules(folder: Path, table: Mapping[str, object]) -> Path:
@@ -100,14 +78,14 @@ def test_file_applies_to_all_folders_below(docs: Path, tmp_path: Path) -> None:
     rules(tmp_path, {"docs/**": ["staff", "board"]})
     rules(docs, {"finance/": ["finance", "board"]})
     rules(docs / "finance", {"board/*": "board"})
-    build(tmp_path / "index", docs)
+    bring_in(tmp_path / "index", docs)
     assert seen(tmp_path / "index") == {
         "a.md": ("staff", "board"),
         "public/news.md": ("staff", "board"),
         "finance/q3.md": ("board",),
         "finance/board/minutes.md": ("board",),
     }
-    build(tmp_path / "part", docs / "finance" / "q3.md", docs / "public")
+    bring_in(tmp_path / "part", docs / "finance" / "q3.md", docs / "public")
     assert seen(tmp_path / "part")["finance/q3.md"] == ("board",)
 
 
@@ -143,13 +121,13 @@ def test_bad_file_is_refused_in_one_line(docs: Path, text: str, says: str) -> No
 
 
 def test_bad_file_keeps_the_index(docs: Path, tmp_path: Path) -> None:
-    build(tmp_path / "index", docs)
+    bring_in(tmp_path / "index", docs)
     before = snapshot.current(tmp_path / "index")
     (docs / "finance" / ACCESS_FILE).write_text("[groups]\n")
     with pytest.raises(IndexProblem, match="names no rule"):
-        build(tmp_path / "index", docs)
+        bring_in(tmp_path / "index", docs)
     with pytest.raises(IndexProblem, match="names no rule"):
-        ingest.follow(tmp_path / "index", pool=READERS[0])
+        follow(tmp_path / "index")
     assert snapshot.current(tmp_path / "index") == before
 
 
@@ -157,21 +135,21 @@ def test_unreadable_or_misnamed_file_is_refused(docs: Path, tmp_path: Path) -> N
     path = docs / ACCESS_FILE
     path.symlink_to(docs / "nowhere.toml")
     with pytest.raises(IndexProblem, match=r"access\.toml: is no file"):
-        build(tmp_path / "index", docs)
+        bring_in(tmp_path / "index", docs)
     path.unlink()
     path.write_bytes(b'[groups]\n"\xff" = "a"\n')
     with pytest.raises(IndexProblem, match="utf-8"):
-        build(tmp_path / "index", docs)
+        bring_in(tmp_path / "index", docs)
     path.unlink()
     rules(docs, {"*": "a"}).rename(docs / "Access.TOML")
     with pytest.raises(IndexProblem, match=r"Access\.TOML: name it access\.toml"):
-        build(tmp_path / "index", docs)
+        bring_in(tmp_path / "index", docs)
 
 
 def test_it_is_never_a_document(docs: Path, tmp_path: Path) -> None:
     path = rules(docs, {"finance/": "finance"})
     (docs / ".groundwireignore").write_text("!access.toml\n*.toml\n")
-    build(tmp_path / "index", docs, path)
+    bring_in(tmp_path / "index", docs, path)
     assert seen(tmp_path / "index") == {
         "a.md": None, "public/news.md": None, "finance/q3.md": ("finance",), "finance/board/minutes.md": ("finance",),
     }  # fmt: skip
@@ -179,19 +157,19 @@ def test_it_is_never_a_document(docs: Path, tmp_path: Path) -> None:
 
 def test_change_applies_at_the_next_update(docs: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
-    build(index, docs)
+    bring_in(index, docs)
     searcher = Searcher.open(index)
     found = len(searcher.search("gate opens", k=10, groups=()))
     path = rules(docs, {"finance/": "finance"})
-    updated = ingest.follow(index, pool=READERS[0])
+    updated = follow(index)
     assert (updated.report.files, updated.report.changed, len(updated.changes)) == (0, 2, 2)
     assert searcher.swap_to()
     assert len(searcher.search("gate opens", k=10, groups=())) == found - 2
     assert len(searcher.search("gate opens", k=10, groups=("finance",))) == found
 
-    assert ingest.follow(index, pool=READERS[0]).changes == []
+    assert follow(index).changes == []
     path.unlink()
-    assert build(index, docs).changed == 2
+    assert bring_in(index, docs).changed == 2
     assert set(seen(index).values()) == {None}
     searcher.close()
 
@@ -202,9 +180,9 @@ def test_absent_folder_shows_nothing_new(docs: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     (other / "x.md").write_text("The bell rings at noon.\n")
-    build(index, docs)
+    bring_in(index, docs)
     docs.rename(tmp_path / "away")
-    build(index, other, only=False)
+    bring_in(index, other, only=False)
     assert seen(index)["finance/q3.md"] == ("finance",)
 
 
@@ -222,7 +200,7 @@ def test_document_groups_narrow_the_folder_rule(docs: Path, tmp_path: Path) -> N
         '{"source_id": "bad", "text": "The bell rings at two.", "groups": {"hr": true}}\n'
         '{"source_id": "open", "text": "The bell rings at three.", "groups": []}\n'
     )
-    report = build(tmp_path / "index", docs)
+    report = bring_in(tmp_path / "index", docs)
     found = seen(tmp_path / "index")
     assert found["finance/q3.md"] == ("board",)
     assert found["finance/q4.md"] == ()
@@ -237,7 +215,7 @@ def test_document_groups_narrow_the_folder_rule(docs: Path, tmp_path: Path) -> N
     stamp = (docs / "finance" / "q4.md").stat().st_mtime_ns + 10**9
     (docs / "finance" / "q4.md").write_text("---\ngroups: finance\n---\nRevenue fell by two percent.\n")
     os.utime(docs / "finance" / "q4.md", ns=(stamp, stamp))
-    ingest.follow(tmp_path / "index", pool=READERS[0])
+    follow(tmp_path / "index")
     assert seen(tmp_path / "index")["finance/q4.md"] == ("finance",)
 
 
@@ -270,13 +248,13 @@ def test_archive_and_mailbox_members_inherit_groups(docs: Path, tmp_path: Path) 
     with tarfile.open(docs / "ruled.tar", "w") as tar:
         tar.add(rules(tmp_path, {"docs": "staff"}), "deep/Access.toml")
         tar.add(docs / "a.md", "a.md")
-    report = build(tmp_path / "index", docs)
+    report = bring_in(tmp_path / "index", docs)
     assert {name: seen(tmp_path / "index").get(name) for name in ("box.zip/in/a.md", "r1", "mail.mbox")} == {
         "box.zip/in/a.md": ("staff",), "r1": ("staff",), "mail.mbox": ("staff",)}  # fmt: skip
     assert {skip.name for skip in report.skipped} == {"ruled.zip", "ruled.tar"}
     rules(docs, {"board/": ["board", "staff"], "mail.mbox": "hr", "in": "staff"})
     rules(tmp_path, {"docs": ["staff", "board", "hr"]})
-    build(tmp_path / "index", docs)
+    bring_in(tmp_path / "index", docs)
     found = seen(tmp_path / "index")
     assert found["box.zip/in/a.md"] == ("staff",)
     assert found["mail.mbox"] == ("hr",)
@@ -286,7 +264,7 @@ def test_archive_and_mailbox_members_inherit_groups(docs: Path, tmp_path: Path) 
 def test_link_has_the_rule_of_its_target(docs: Path, tmp_path: Path) -> None:
     rules(docs, {"finance/": "finance", "public/": ["staff", "finance"]})
     (docs / "public" / "copy.md").symlink_to(docs / "finance" / "q3.md")
-    build(tmp_path / "index", docs)
+    bring_in(tmp_path / "index", docs)
     assert seen(tmp_path / "index")["public/copy.md"] == ("finance",)
 
 
@@ -295,10 +273,10 @@ def test_names_match_in_any_unicode_form(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "a.md").write_text("The bell rings.\n")
     rules(tmp_path / "docs", {"재무 équipe\u200b/": "재무"})
-    build(tmp_path / "index", tmp_path / "docs")
+    bring_in(tmp_path / "index", tmp_path / "docs")
     assert list(seen(tmp_path / "index").values()) == [("재무",)]
 
 
 def test_unmatched_rule_is_reported(docs: Path, tmp_path: Path) -> None:
     path = rules(docs, {"finnance/": "finance", "public/": "staff"})
-    assert build(tmp_path / "index", docs).access == [f'{path}: "finnance/" matches no document']
+    assert bring_in(tmp_path / "index", docs).access == [f'{path}: "finnance/" matches no document']

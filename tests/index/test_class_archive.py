@@ -67,14 +67,12 @@ def test_search_loads_classes_from_the_archive(index: Path, cache: Path) -> None
     assert len(shared) > 0.95 * len(lucene)
 
 
-@pytest.mark.parametrize("damage", ["cut", "changed"])
-def test_a_damaged_archive_is_passed_over(index: Path, cache: Path, tmp_path: Path, damage: str) -> None:
+def test_a_damaged_archive_is_passed_over(index: Path, cache: Path, tmp_path: Path) -> None:
     (archive,) = cache.iterdir()
     whole = bytearray(archive.read_bytes())
     middle = len(whole) // 2
-    damaged = {"cut": whole[:middle], "changed": whole[:middle] + bytes(4096) + whole[middle + 4096 :]}
     (tmp_path / "groundwire").mkdir()
-    (tmp_path / "groundwire" / archive.name).write_bytes(damaged[damage])
+    (tmp_path / "groundwire" / archive.name).write_bytes(whole[:middle] + bytes(4096) + whole[middle + 4096 :])
     assert found(index, tmp_path / "groundwire").endswith("refunds.md\n")
 
 

@@ -10,10 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index.build import ingest
 from index.model import Block, Document, Passage
 from index.readers import Source, Unreadable, read
-from index.reading.pool import Pool
 from index.search.searcher import Searcher
 from index.snapshot.prepared import Prepared, prepare
 from index.snapshot.segment import write_segment
@@ -22,6 +20,7 @@ from index.source_paths import on_the_web, openable
 from index.text.document_text import Read, stretch
 from index.text.examples import examples
 from runtime.processes.served import held
+from tests.index.brought_in import bring_in
 
 _FILES = sorted(path for path in (Path(__file__).parents[1] / "documents" / "texts").rglob("*") if path.is_file())
 
@@ -208,8 +207,7 @@ def test_examples_come_from_visible_documents(tmp_path: Path) -> None:
     (docs / "board.md").write_text(
         "---\ngroups: [board]\n---\n# Who is dismissed?\n\nNobody is dismissed this year.\n", encoding="utf-8"
     )
-    with Pool(processes=1) as pool:
-        ingest.bring_in(tmp_path / "index", [str(docs)], only=True, pool=pool)
+    bring_in(tmp_path / "index", docs)
     searcher = Searcher.open(tmp_path / "index")
     told = held(searcher, ())
     assert (told.documents, [each.source_id for each in told.titles]) == (1, ["all.md"])

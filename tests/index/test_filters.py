@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
-from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -159,7 +158,7 @@ def allowed_by(opened: OpenSnapshot, wanted: Filter) -> set[int]:
     return {n for one in opened.catalogue.values() if passes(one) for n in range(one.first, one.first + one.count)}
 
 
-@settings(max_examples=60)
+@settings(max_examples=15)
 @given(filters, queries, st.integers(1, 12))
 def test_both_searches_return_the_best_matches(tagged: Searcher, wanted: Filter, query: str, k: int) -> None:
     opened = opened_by(tagged)
@@ -176,7 +175,7 @@ def test_both_searches_return_the_best_matches(tagged: Searcher, wanted: Filter,
     assert found == pytest.approx({number: cosines[number] for number in found}, abs=1e-6)
 
 
-@settings(max_examples=40)
+@settings(max_examples=12)
 @given(filters, queries)
 def test_search_returns_all_matches_up_to_k(tagged: Searcher, wanted: Filter, query: str) -> None:
     opened = opened_by(tagged)
@@ -187,20 +186,11 @@ def test_search_returns_all_matches_up_to_k(tagged: Searcher, wanted: Filter, qu
     assert (tagged.passing(wanted) == 0) == (not numbers)
 
 
-def test_first_and_later_searches_agree(tagged: Searcher) -> None:
-    questions = ["환불 helmet", "Article L. 123-4", "zzz", "“", *(Corpus(seed, 400).question() for seed in range(26))]
-    fresh = Searcher.open(opened_by(tagged).handle.directory.parents[1])
-    first, later = ([fresh.search(one, k=9, bm25_k=9, vector_k=0) for one in questions] for _ in range(2))
-    fresh.close()
-    assert first == later
-    assert all(first[:2])
-
-
 def test_concurrent_first_searches_agree(tagged: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
     question = Corpus(5, 400).question()
     expected = tagged.search(question)
     monkeypatch.setattr("index.engines.bm25._OFTEN", 0)
-    opened = [Searcher.open(opened_by(tagged).handle.directory.parents[1]) for _ in range(12)]
+    opened = [Searcher.open(opened_by(tagged).handle.directory.parents[1]) for _ in range(6)]
 
     def ask(number: int) -> list[Hit]:
         try:
@@ -209,15 +199,10 @@ def test_concurrent_first_searches_agree(tagged: Searcher, monkeypatch: pytest.M
             tagged.detach()
 
     with ThreadPoolExecutor(6) as threads:
-        found = list(threads.map(ask, range(24)))
+        found = list(threads.map(ask, range(12)))
     for each in opened:
         each.close()
-    assert found == [expected] * 24
-
-
-def test_universal_filter_changes_nothing(tagged: Searcher) -> None:
-    question = Corpus(3, 400).question()
-    assert tagged.search(question, filter=Filter(path="*")) == tagged.search(question)
+    assert found == [expected] * 12
 
 
 def test_concurrent_searches_are_independent(tagged: Searcher) -> None:
@@ -231,7 +216,7 @@ def test_concurrent_searches_are_independent(tagged: Searcher) -> None:
     wrong = list[int]()
 
     def ask(number: int) -> None:
-        wrong.extend(number for _ in range(150) if found(number) != alone[number])
+        wrong.extend(number for _ in range(40) if found(number) != alone[number])
         tagged.detach()
 
     alone = [found(number) for number in range(4)]
@@ -244,17 +229,6 @@ def test_concurrent_searches_are_independent(tagged: Searcher) -> None:
 def test_hit_has_the_metadata_of_its_document(tagged: Searcher) -> None:
     (hit, *_) = tagged.search(Corpus(3, 400).question(), filter=Filter(path="folder1/8.md"))
     assert (hit.metadata.author, hit.metadata.date) == ("Kim", "2008-06-01")
-
-
-def test_changed_tag_applies_to_the_next_snapshot(tmp_path: Path) -> None:
-    refund = DOCUMENTS[0]
-    update(tmp_path / "index", DOCUMENTS)
-    searcher = Searcher.open(tmp_path / "index")
-    assert searcher.search("환불 신청", filter=Filter(tag="new")) == []
-    update(tmp_path / "index", [msgspec.structs.replace(refund, metadata=Metadata(tags=("new",)))])
-    assert searcher.swap_to()
-    assert [hit.source_id for hit in searcher.search("환불 신청", filter=Filter(tag="new"))] == ["refund"]
-    searcher.close()
 
 
 @given(

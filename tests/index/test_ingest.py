@@ -3,24 +3,20 @@
 import io
 import json
 import os
-import threading
-import time
 from pathlib import Path
 
 import pytest
 
-from index.build.ingest import bring_in, follow, take_out
+from index.build.ingest import take_out
 from index.check import verify
 from index.documents.files import Finder
 from index.errors import IndexProblem
 from index.reading.job import Limits
 from index.search.searcher import Searcher
 from index.snapshot import snapshot
-from index.snapshot.catalogue import read_catalogue
 from index.snapshot.roots import plan
-from tests.bench.bench_retrieval import Corpus
 from tests.index import files
-from tests.index.conftest import update
+from tests.index.brought_in import bring_in, entries, follow
 
 
 @pytest.fixture
@@ -34,24 +30,20 @@ def folder(tmp_path: Path) -> Path:
 
 
 def listed(index: Path) -> list[str]:
-    handle = snapshot.hold(index)
-    try:
-        return sorted(read_catalogue(handle.directory))
-    finally:
-        handle.close()
+    return sorted(entries(index))
 
 
 def test_second_build_touches_only_changes(folder: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
-    first = bring_in(index, [str(folder)], only=True)
+    first = bring_in(index, folder)
     assert (first.files, first.added, first.failed_count) == (3, 3, 0)
     assert listed(index) == ["deep/canteen.txt", "gate.md", "helmets.pdf"]
-    second = bring_in(index, [str(folder)], only=True)
+    second = bring_in(index, folder)
     assert (second.files, second.unchanged_files, second.snapshot) == (0, 3, first.snapshot)
     (folder / "gate.md").write_text("# Gate\n\nThe gate opens at seven.\n")
     (folder / "helmets.pdf").unlink()
     (folder / "new.txt").write_text("Parking is free on Sundays.")
-    third = bring_in(index, [str(folder)], only=True)
+    third = bring_in(index, folder)
     assert (third.files, third.added, third.changed, third.removed) == (2, 1, 1, 1)
     assert listed(index) == ["deep/canteen.txt", "gate.md", "new.txt"]
     searcher = Searcher.open(index)
@@ -66,11 +58,11 @@ def test_add_keeps_and_remove_deletes(folder: Path, tmp_path: Path) -> None:
     records.write_text(
         "".join(json.dumps({"source_id": f"r{n}", "text": f"Record number {n}."}) + "\n" for n in range(3))
     )
-    bring_in(index, [str(folder)], only=True)
-    bring_in(index, [str(records)], only=False)
+    bring_in(index, folder)
+    bring_in(index, records, only=False)
     assert listed(index) == ["deep/canteen.txt", "gate.md", "helmets.pdf", "r0", "r1", "r2"]
     records.write_text(json.dumps({"source_id": "r1", "text": "Record number 1."}) + "\n")
-    report = bring_in(index, [str(records)], only=False)
+    report = bring_in(index, records, only=False)
     assert (report.changed, report.removed) == (0, 2)
     report = take_out(index, ["gate.md", "r1"])
     assert (report.removed, report.documents) == (2, 2)
@@ -98,7 +90,7 @@ def test_bad_files_are_named_and_the_rest_indexed(folder: Path, tmp_path: Path) 
     (folder / "dangling.txt").symlink_to(folder / "nothing")
     (folder / "pipe.txt").unlink(missing_ok=True)
     os.mkfifo(folder / "pipe.txt")
-    report = bring_in(tmp_path / "index", [str(folder)], only=True)
+    report = bring_in(tmp_path / "index", folder)
     reasons = {skip.name: skip.reason for skip in report.skipped}
     assert "no readable PDF" in reasons["broken.pdf"]
     assert reasons["empty.txt"] == "empty"
@@ -117,7 +109,7 @@ def test_bad_files_are_named_and_the_rest_indexed(folder: Path, tmp_path: Path) 
 @pytest.mark.parametrize("name", ["nothing-here", "*.none"])
 def test_missing_path_is_one_error(tmp_path: Path, name: str) -> None:
     with pytest.raises(IndexProblem, match="check the path"):
-        bring_in(tmp_path / "index", [str(tmp_path / name)], only=True)
+        bring_in(tmp_path / "index", tmp_path / name)
     assert not snapshot.exists(tmp_path / "index")
 
 
@@ -125,10 +117,10 @@ def test_empty_folder_keeps_the_index(folder: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
     with pytest.raises(IndexProblem, match="no index was made"):
-        bring_in(tmp_path / "index", [str(empty)], only=True)
-    first = bring_in(tmp_path / "index", [str(folder)], only=True)
+        bring_in(tmp_path / "index", empty)
+    first = bring_in(tmp_path / "index", folder)
     with pytest.raises(IndexProblem, match="as it was"):
-        bring_in(tmp_path / "index", [str(empty)], only=True)
+        bring_in(tmp_path / "index", empty)
     assert snapshot.current(tmp_path / "index") == first.snapshot
 
 
@@ -137,7 +129,7 @@ def test_standard_input_globs_and_several_folders(folder: Path, tmp_path: Path) 
     other.mkdir()
     (other / "gate.md").write_text("# Other gate\n\nThe other gate opens never.\n")
     stream = io.BytesIO(b'{"source_id":"s","text":"from the stream"}\n')
-    bring_in(tmp_path / "index", [str(folder), str(other), "-"], only=True, stdin=stream)
+    bring_in(tmp_path / "index", folder, other, "-", stdin=stream)
     assert listed(tmp_path / "index") == [
         "documents/deep/canteen.txt",
         "documents/gate.md",
@@ -145,9 +137,9 @@ def test_standard_input_globs_and_several_folders(folder: Path, tmp_path: Path) 
         "other/gate.md",
         "s",
     ]
-    bring_in(tmp_path / "globbed", [str(tmp_path / "**" / "*.md")], only=True)
+    bring_in(tmp_path / "globbed", tmp_path / "**" / "*.md")
     assert listed(tmp_path / "globbed") == ["documents/gate.md", "other/gate.md"]
-    bring_in(tmp_path / "text", ["-"], only=True, stdin=io.BytesIO(b"plain words"), stdin_name="note.txt")
+    bring_in(tmp_path / "text", "-", stdin=io.BytesIO(b"plain words"), stdin_name="note.txt")
     assert listed(tmp_path / "text") == ["note.txt"]
 
 
@@ -158,87 +150,37 @@ def test_oversized_file_is_named_without_reading(folder: Path) -> None:
     assert "200 MB" in str(found["huge.txt"])
 
 
-@pytest.mark.slow
-def test_a_hundred_thousand_empty_files(folder: Path, tmp_path: Path) -> None:
-    crowd = folder / "crowd"
-    crowd.mkdir()
-    for number in range(100_000):
-        (crowd / f"{number}.txt").touch()
-    began = time.monotonic()
-    report = bring_in(tmp_path / "index", [str(folder)], only=True)
-    assert report.skipped_count == 100_000
+def test_empty_files_are_counted_and_some_named(folder: Path, tmp_path: Path) -> None:
+    (folder / "crowd").mkdir()
+    for number in range(1_100):
+        (folder / "crowd" / f"{number}.txt").touch()
+    report = bring_in(tmp_path / "index", folder)
+    assert report.skipped_count == 1_100
     assert len(report.skipped) == 1000
     assert report.documents == 3
-    assert time.monotonic() - began < 60
 
 
 def test_relative_index_path_with_a_vector_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     rows = (json.dumps({"source_id": f"r{n}", "text": f"Paragraph {n} says {n * n}."}) for n in range(1_001))
     Path("rows.jsonl").write_text("\n".join(rows))
-    assert bring_in(Path("index"), ["rows.jsonl"], only=True).passages == 1_001
+    assert bring_in(Path("index"), "rows.jsonl").passages == 1_001
     assert verify(Path("index")) == []
 
 
 def test_oversized_document_keeps_its_old_version(folder: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
-    bring_in(index, [str(folder)], only=True)
+    bring_in(index, folder)
     (folder / "helmets.pdf").write_bytes(files.looping_pdf())
     (folder / "gate.md").write_text("# Gate\n\nThe gate opens at seven.\n")
-    for only in (True, False):
-        report = bring_in(index, [str(folder)], only=only, limits=Limits(seconds=1))
-        assert [(skip.name, skip.reason) for skip in report.skipped] == [
-            ("helmets.pdf", "took longer than 1 s; split it; what was read of it before stays")
-        ]
-        assert (report.removed, report.failed_count) == (0, 1)
+    report = bring_in(index, folder, limits=Limits(seconds=1), pool=None)
+    assert [(skip.name, skip.reason) for skip in report.skipped] == [
+        ("helmets.pdf", "took longer than 1 s; split it; what was read of it before stays")
+    ]
+    assert (report.removed, report.failed_count) == (0, 1)
     assert listed(index) == ["deep/canteen.txt", "gate.md", "helmets.pdf"]
     assert [skip.name for skip in follow(index).report.skipped] == ["helmets.pdf"]
     searcher = Searcher.open(index)
     assert "Helmets" in searcher.search("who wears helmets")[0].text
     searcher.close()
     assert verify(index) == []
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_load_fails_no_query_and_revives_no_document(tmp_path: Path) -> None:
-    index, corpus = tmp_path / "index", Corpus()
-    update(index, [corpus.document(f"d{n}") for n in range(600)])
-    searcher = Searcher.open(index)
-    removed: dict[str, set[str]] = {searcher.snapshot: set()}  # snapshot -> documents that are gone in it
-    questions = iter([corpus.question() for _ in range(2000)])
-    lock, wrong, answered = threading.Lock(), list[str](), list[str]()
-
-    def ask() -> None:
-        while True:
-            with lock:
-                question = next(questions, None)
-            if question is None:
-                break
-            current = searcher.snapshot
-            hits = searcher.search(question, language="en")
-            with lock:
-                answered.extend({hit.snapshot for hit in hits} or {"nothing"})
-                wrong.extend(hit.source_id for hit in hits if hit.snapshot < current)
-                wrong.extend(hit.source_id for hit in hits if hit.source_id in removed.get(hit.snapshot, ()))
-        searcher.detach()
-
-    threads = [threading.Thread(target=ask) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    gone: set[str] = set()
-    for number in range(3):
-        fresh = [corpus.document(f"new{number}-{n}") for n in range(60)]
-        changed = [corpus.document(f"d{n}") for n in range(number * 60, number * 60 + 60)]
-        leaving = [f"d{n}" for n in range(300 + number * 50, 300 + number * 50 + 47)]
-        manifest = update(index, fresh + changed, leaving)
-        gone |= set(leaving)
-        with lock:
-            removed[manifest.snapshot] = set(gone)
-        assert searcher.swap_to()
-    for thread in threads:
-        thread.join()
-    searcher.close()
-    assert wrong == []
-    assert len(answered) >= 2000
-    assert "nothing" not in answered

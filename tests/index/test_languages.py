@@ -23,27 +23,6 @@ def test_every_language_has_every_table(language: str) -> None:
     assert of(language) == read(FOLDER / language)
 
 
-def test_a_missing_file_is_named(folder: Path) -> None:
-    (folder / "notices.toml").unlink()
-    with pytest.raises(LanguageProblem, match=r"xx: has no notices\.toml"):
-        read(folder)
-
-
-def test_an_unknown_file_is_named(folder: Path) -> None:
-    (folder / "notes.toml").write_text("", encoding="utf-8")
-    with pytest.raises(LanguageProblem, match=r"xx: notes\.toml is not a known file; there are .*notices"):
-        read(folder)
-
-
-def test_unknown_key_suggests_the_nearest(folder: Path) -> None:
-    path = folder / "notices.toml"
-    path.write_text(path.read_text(encoding="utf-8").replace("greeting =", "greting ="), encoding="utf-8")
-    with pytest.raises(
-        LanguageProblem, match=r"xx/notices\.toml: declined\.greting: unknown key; did you mean 'greeting'\?"
-    ):
-        read(folder)
-
-
 def test_every_table_refuses_unknown_keys() -> None:
     subjects = inspect.type_info(Language)
     assert isinstance(subjects, inspect.StructType)
@@ -77,7 +56,9 @@ def test_all_errors_are_reported_at_once(folder: Path) -> None:
     (folder / "notes.toml").write_text("", encoding="utf-8")
     with pytest.raises(LanguageProblem) as caught:
         read(folder)
-    assert len(str(caught.value).splitlines()) == 2
+    missing, unknown = str(caught.value).splitlines()
+    assert "xx: has no notices.toml" in missing
+    assert "xx: notes.toml is not a known file; there are " in unknown
 
 
 #: Rows of names: nine Spanish words among them, and none of English or French.

@@ -14,7 +14,7 @@ from index.errors import IndexProblem
 from index.model import Block, Document, Passage, first_places
 from index.readers.building import TextBuilder
 from index.readers.formats import introduced
-from index.search.fusion import Covers, mean_of_shares, reciprocal_rank
+from index.search.fusion import Covers, mean_of_shares
 from index.snapshot.prepared import hashes
 from index.snapshot.segment import write_segment
 from index.snapshot.store import PassageStore
@@ -145,16 +145,6 @@ def test_duplicates_share_words_and_numbers() -> None:
     assert list(groups(rows)) == [0, 0, 2, 3]
     assert list(groups(rows[:1])) == [0]
     assert list(groups(rows[:0])) == []
-
-
-RANKING = st.lists(st.integers(0, 30), unique=True, max_size=15)
-
-
-@given(st.lists(RANKING, max_size=4))
-def test_reciprocal_rank_keeps_all_candidates(rankings: list[list[int]]) -> None:
-    fused = reciprocal_rank(rankings)
-    assert sorted(fused) == sorted({*itertools.chain(*rankings)})
-    assert [reciprocal_rank([ranking] * 3) for ranking in rankings] == rankings
 
 
 SCORES = st.dictionaries(st.integers(0, 20), st.floats(0, 50), max_size=10)

@@ -1,15 +1,11 @@
 """Every kind of file read into a document: text, title, blocks and pages; or the reason why not."""
 
-import io
-import zipfile
-
 import pytest
 
 from index.model import Document
 from index.readers import Source, Unreadable
 from index.readers import read as read_source
 from index.readers.decoding import decode
-from index.text.passages import cut
 from tests.index import files
 
 
@@ -19,16 +15,6 @@ def read(data: bytes, source_id: str, suffix: str, title: str) -> Document:
 
 def blocks(document: Document) -> list[tuple[str, str]]:
     return [(block.kind, document.text[block.start : block.end]) for block in document.blocks]
-
-
-def test_pdf_knows_its_pages() -> None:
-    data = files.pdf([["Helmets are worn everywhere."], ["Gloves are worn at the furnace."]])
-    document = read(data, "f.pdf", ".pdf", "f")
-    assert document.title == "Foundry handbook"
-    gloves = next(passage for passage in cut(document, 0) if "Helmets" in passage.text)
-    assert gloves.page == 1
-    assert [number for _, number in document.pages] == [1, 2]
-    assert document.text[document.pages[1][0] :].startswith("Gloves")
 
 
 @pytest.mark.parametrize(
@@ -53,14 +39,6 @@ def test_unreadable_file_has_a_reason(suffix: str, data: bytes, reason: str) -> 
     with pytest.raises(Unreadable, match=reason) as caught:
         read(data, f"x{suffix}", suffix, "x")
     assert "\n" not in str(caught.value)
-
-
-def test_archive_with_a_missing_part_is_damaged() -> None:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("hello.txt", "hello")
-    with pytest.raises(Unreadable):
-        read(buffer.getvalue(), "x.docx", ".docx", "x")
 
 
 KOREAN = "환불은 구매일로부터 14일 이내에 신청하실 수 있습니다. 고객센터로 문의해 주세요."

@@ -15,7 +15,6 @@ from click.testing import CliRunner
 from bus.powers.searching import SearchClient, SearchRequest
 from bus.transport.connection import connect
 from bus.transport.health import health_of
-from index.build.ingest import bring_in
 from index.embedders.reranker import PAUSE_S, Away, RerankApi, Reranking, RerankServer
 from index.errors import IndexProblem
 from index.search.searcher import Searcher
@@ -23,6 +22,7 @@ from runtime.commands.doctor import doctor_command
 from runtime.commands.search import search_command
 from runtime.processes.supervisor import Stack
 from runtime.settings import IndexSettings, Settings
+from tests.index.brought_in import bring_in
 
 TEXTS = ["Ladders are checked every year.", "A refund is paid within three days.", "Is a refund a gift? No."]
 Served = dict[str, Any]
@@ -89,7 +89,11 @@ def too_long(body: Served) -> web.Response:
     return refuse(500, "input is too large;\nincrease the batch size")
 
 
-DIALECTS = (cohere, jina, llama, tei, short, no_number, page, cut_off, too_long)
+def moody(body: Served) -> web.Response:
+    return refuse(503, "later") if "later" in body["query"] else tei(body)
+
+
+DIALECTS = (cohere, jina, llama, tei, moody, short, no_number, page, cut_off, too_long)
 
 
 class Server:
@@ -232,7 +236,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     (pages / "short.md").write_text("# Money back\n\nA refund is paid.\n")
     (pages / "other.md").write_text("# Ladders\n\nA ladder is checked, then paid.\n")
-    bring_in(folder / "index", [str(pages)], only=True)
+    bring_in(folder / "index", pages)
     return folder / "index"
 
 
@@ -294,24 +298,24 @@ def test_doctor_asks_the_reranker(server: Server, nowhere: str, monkeypatch: pyt
     assert "is it up? — until then searches go on without it" in CliRunner().invoke(doctor_command).output
 
 
-async def test_bus_search_is_reranked_or_counted(server: Server, nowhere: str, index: Path, tmp_path: Path) -> None:
-    for url, reranked in ((f"{server.url}/tei", True), (nowhere, False)):
-        settings = Settings(index=IndexSettings(dir=str(index), rerank_url=url, rerank_api="tei"))
-        stack = Stack(settings, tmp_path / f"state-{reranked}", ("search",), sync_always=False)
-        await stack.start()
-        try:
-            await stack.ready()
-            client = await connect(stack.settings.bus, name="test")
-            search = SearchClient(client, asyncio.get_running_loop().time() + 1e12)
-            request = SearchRequest(query="ladder checked", language="en", k=1)
-            reply, _ = await search(request)
-            health = await health_of(client, "search", timeout_s=5.0)
-            await client.close()
-        finally:
-            await stack.stop()
-        assert reply.passages[0].source_id == "other.md"
-        assert reply.passages[0].rerank_score == (2.0 if reranked else None)
-        assert health is not None
-        assert ("; 1 of 1 searches without the reranker: no scores from" in health.detail) is not reranked
-        log = stack.log("search").read_text()
-        assert log.count("searching without the reranker") == (0 if reranked else 1)
+async def test_bus_search_is_reranked_or_counted(server: Server, index: Path, tmp_path: Path) -> None:
+    settings = Settings(index=IndexSettings(dir=str(index), rerank_url=f"{server.url}/moody", rerank_api="tei"))
+    stack = Stack(settings, tmp_path / "state", ("search",), sync_always=False)
+    await stack.start()
+    try:
+        await stack.ready()
+        client = await connect(stack.settings.bus, name="test")
+        search = SearchClient(client, asyncio.get_running_loop().time() + 1e12)
+        reranked, _ = await search(SearchRequest(query="ladder checked", language="en", k=1))
+        plain, _ = await search(SearchRequest(query="later", topic="ladder checked", language="en", k=1))
+        health = await health_of(client, "search", timeout_s=5.0)
+        await client.close()
+    finally:
+        await stack.stop()
+    assert [(reply.passages[0].source_id, reply.passages[0].rerank_score) for reply in (reranked, plain)] == [
+        ("other.md", 2.0),
+        ("other.md", None),
+    ]
+    assert health is not None
+    assert "; 1 of 2 searches without the reranker: " in health.detail
+    assert stack.log("search").read_text().count("searching without the reranker") == 1

@@ -7,20 +7,19 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
 import numpy as np
 import pytest
 
 from index.build.build import Build
-from index.build.ingest import bring_in
 from index.build.local_sink import LocalSink
-from index.check import advice, stats, verify
+from index.check import verify
 from index.embedders.embedder import EmbedderSpec, Vectors, unit
 from index.errors import IndexProblem
 from index.model import Document
 from index.reading.readings import FILE, Readings
 from index.search.searcher import Searcher
 from index.snapshot import snapshot
+from tests.index.brought_in import bring_in
 from tests.index.conftest import DOCUMENTS, update
 
 
@@ -28,65 +27,6 @@ from tests.index.conftest import DOCUMENTS, update
 def index(built: Path, tmp_path: Path) -> Path:
     """A copy that the test may change."""
     return Path(shutil.copytree(built, tmp_path / "index"))
-
-
-def test_an_update_adds_changes_and_removes(index: Path) -> None:
-    before = Searcher.open(index)
-    first = before.snapshot
-    manifest = update(
-        index,
-        put=[
-            Document(
-                source_id="new", title="Parking", text="The parking garage closes at midnight and costs two euros."
-            ),
-            Document(
-                source_id="library", title="Library hours", text="The reading room opens at noon from January on."
-            ),
-        ],
-        remove=["helmet"],
-    )
-    assert manifest.documents == len(DOCUMENTS)
-    assert before.search("parking garage")[0].source_id != "new"
-    assert before.swap_to()
-    assert not before.swap_to()
-    assert before.snapshot == manifest.snapshot != first
-    assert before.search("parking garage midnight")[0].source_id == "new"
-    assert "noon" in before.search("when does the reading room open")[0].text
-    assert all(hit.source_id != "helmet" for hit in before.search("helmet foundry ISO-9001", k=10))
-    assert all("nine in the morning" not in hit.text for hit in before.search("reading room nine morning", k=10))
-    before.close()
-    old = Searcher.open(index, first)
-    assert old.search("helmet foundry")[0].source_id == "helmet"
-    old.close()
-    assert verify(index) == []
-    assert verify(index, first) == []
-
-
-def test_the_same_documents_again_publish_nothing(index: Path) -> None:
-    assert update(index, DOCUMENTS).snapshot == snapshot.current(index)
-    assert len(snapshot.names(index)) == 1
-    assert list((index / "building").iterdir()) == []
-
-
-def test_growth_is_folded_in_until_doubling(index: Path) -> None:
-    def extra(first: int, count: int) -> list[Document]:
-        return [
-            Document(
-                source_id=f"x{n}", title="", text=f"Annex {n}: quixotic zephyrs jinxed voyager {n} beyond the pier."
-            )
-            for n in range(first, first + count)
-        ]
-
-    folded = update(index, extra(0, 4))
-    assert (folded.fitted_on, folded.folded_in) == (10, 4)
-    assert folded.embedder == snapshot.read_manifest(index / "snapshots" / folded.parent).embedder
-    assert "a new fit pays" in advice(folded)
-    refitted = update(index, extra(4, 10))
-    assert (refitted.fitted_on, refitted.folded_in) == (24, 0)
-    assert refitted.embedder.version == refitted.snapshot
-    assert advice(refitted) == ""
-    assert stats(index).passages == 24
-    assert verify(index) == []
 
 
 def test_open_snapshot_outlives_pruning(index: Path) -> None:
@@ -135,15 +75,6 @@ def test_queries_go_on_while_snapshots_change(index: Path) -> None:
     searcher.close()
     assert failures == []
     assert answered[0] > 50
-
-
-def test_two_writers_are_one_too_many(index: Path) -> None:
-    with (
-        snapshot.writing(index),
-        pytest.raises(IndexProblem, match="another process is writing"),
-        snapshot.writing(index),
-    ):
-        pass
 
 
 def _no_index(index: Path) -> None:
@@ -200,7 +131,7 @@ def test_broken_index_is_refused_with_the_remedy(index: Path, harm: object, says
     assert "\n" not in str(caught.value)
     assert "build" in str(caught.value) or "name one" in str(caught.value)
     (index.parent / "note.txt").write_text("The gate opens at six.")
-    assert bring_in(index, [str(index.parent / "note.txt")], only=True).documents == 1
+    assert bring_in(index, index.parent / "note.txt").documents == 1
     assert verify(index) == []
 
 
@@ -294,11 +225,6 @@ def test_copies_count_once_and_the_plain_file_is_named(tmp_path: Path) -> None:
     (hit,) = (hit for hit in hits if "gate" in hit.source_id)
     assert (hit.source_id, {*hit.also_in}) == ("Work/gate.md", {*places} - {"Work/gate.md"})
     assert len(hits) >= 4
-
-
-def test_manifests_survive_their_own_encoding(built: Path) -> None:
-    manifest = snapshot.read_manifest(built / "snapshots" / snapshot.current(built))
-    assert msgspec.json.decode(msgspec.json.encode(manifest), type=snapshot.Manifest) == manifest
 
 
 def test_removed_documents_leave_the_disk_after_half(index: Path) -> None:

@@ -6,47 +6,22 @@ import os
 import stat
 import tarfile
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
-from typing import IO
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index.build import ingest
 from index.check import verify
 from index.documents.files import Finder
-from index.documents.report import Report, read_skipped
+from index.documents.report import read_skipped
 from index.errors import IndexProblem
-from index.model import Entry
 from index.names import printable
-from index.reading.pool import Pool
 from index.search.searcher import Searcher
 from index.snapshot import snapshot
-from index.snapshot.catalogue import read_catalogue
-from index.snapshot.roots import NO_RULES, Plan, Root, Rules, plan
-
-#: The reading processes of these tests, which start once.
-READERS: list[Pool] = []
-
-
-@pytest.fixture(scope="module", autouse=True)
-def readers() -> Iterator[None]:
-    with Pool(processes=1) as pool:
-        READERS.append(pool)
-        yield
-        READERS.clear()
-
-
-def bring_in(
-    index: Path, patterns: list[str], *, only: bool, rules: Rules = NO_RULES, stdin: IO[bytes] | None = None
-) -> Report:
-    return ingest.bring_in(index, patterns, only=only, rules=rules, stdin=stdin, pool=READERS[0])
-
-
-def follow(index: Path) -> ingest.UpdateResult:
-    return ingest.follow(index, pool=READERS[0])
+from index.snapshot.roots import Plan, Root, Rules, plan
+from tests.index.brought_in import bring_in, entries, follow
 
 
 def write(folder: Path, *names: str) -> Path:
@@ -57,16 +32,8 @@ def write(folder: Path, *names: str) -> Path:
     return folder
 
 
-def entries(index: Path) -> dict[str, Entry]:
-    handle = snapshot.hold(index)
-    try:
-        return read_catalogue(handle.directory)
-    finally:
-        handle.close()
-
-
 def build(index: Path, *paths: Path | str, **rules: object) -> set[str]:
-    bring_in(index, [str(path) for path in paths], only=True, rules=Rules(**rules))  # type: ignore[arg-type]
+    bring_in(index, *paths, rules=Rules(**rules))  # type: ignore[arg-type]
     return set(entries(index))
 
 
@@ -155,7 +122,7 @@ FILES = st.sets(
 )
 
 
-@settings(max_examples=80)
+@settings(max_examples=30)
 @given(FILES, st.data())
 def test_files_and_ids_correspond_one_to_one(
     tmp_path_factory: pytest.TempPathFactory, files: set[str], data: st.DataObject
@@ -180,7 +147,7 @@ def test_files_and_ids_correspond_one_to_one(
 def test_equal_names_are_two_documents(tree: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     build(index, "docs")
-    report = bring_in(index, ["a/docs/README.md", "b/docs/README.md"], only=False)
+    report = bring_in(index, "a/docs/README.md", "b/docs/README.md", only=False)
     assert (report.added, report.changed, report.removed) == (2, 0, 0)
     top = tree.resolve().name
     assert set(entries(index)) == DOCS | {f"{top}/a/docs/README.md", f"{top}/b/docs/README.md"}
@@ -192,12 +159,12 @@ def test_taken_id_is_named_and_nothing_replaced(tree: Path, tmp_path: Path) -> N
     records = write(tmp_path / "records", "more.jsonl") / "more.jsonl"
     build(index, "docs")
     records.write_text(json.dumps({"source_id": "guide/install.md", "text": "Quite another text."}) + "\n")
-    report = bring_in(index, [str(records)], only=False)
+    report = bring_in(index, records, only=False)
     assert "given before" in report.skipped[0].reason
     assert (report.failed_count, report.changed, report.removed) == (1, 0, 0)
-    bring_in(index, ["other"], only=False)
+    bring_in(index, "other", only=False)
     write(tree, "docs/other/README.md")
-    report = bring_in(index, ["docs"], only=False)
+    report = bring_in(index, "docs", only=False)
     assert [skip.name for skip in report.skipped] == ["other/README.md"]
     assert entries(index)["other/README.md"].origin == str(tree.resolve() / "other" / "README.md")
 
@@ -208,7 +175,7 @@ def test_a_moved_file_keeps_its_passages(tree: Path, tmp_path: Path) -> None:
     before = entries(index)["guide/install.md"]
     (tree / "docs/setup").mkdir()
     (tree / "docs/guide/install.md").rename(tree / "docs/setup/install.md")
-    report = bring_in(index, ["docs"], only=True)
+    report = bring_in(index, "docs")
     assert (report.moved, report.added, report.removed, report.files) == (1, 0, 0, 1)
     after = entries(index)["setup/install.md"]
     assert (after.first, after.formerly) == (before.first, ("guide/install.md",))
@@ -219,7 +186,7 @@ def test_a_moved_file_keeps_its_passages(tree: Path, tmp_path: Path) -> None:
     assert hits["setup/install.md"].url == "https://example.org/setup/install"
     assert verify(index) == []
     (tree / "docs/setup/install.md").rename(tree / "docs/guide/later.md")
-    report = bring_in(index, ["docs/guide"], only=False)
+    report = bring_in(index, "docs/guide", only=False)
     assert (report.moved, report.removed) == (1, 0)
     assert entries(index)["guide/later.md"].formerly == ("guide/install.md", "setup/install.md")
     assert verify(index) == []
@@ -228,7 +195,7 @@ def test_a_moved_file_keeps_its_passages(tree: Path, tmp_path: Path) -> None:
 def test_build_of_another_folder_moves_common_files(tree: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     assert build(index, "docs/guide") == {"README.md", "install.md"}
-    report = bring_in(index, ["docs"], only=True)
+    report = bring_in(index, "docs")
     assert set(entries(index)) == DOCS
     assert (report.moved, report.removed, report.unchanged_files) == (2, 0, 2)
     assert entries(index)["guide/README.md"].formerly == ("README.md",)
@@ -240,7 +207,7 @@ def test_unchanged_bytes_are_not_read_again(tree: Path, tmp_path: Path) -> None:
     build(index, "docs")
     for name in DOCS:
         os.utime(tree / "docs" / name, (1, 1))
-    report = bring_in(index, ["docs"], only=True)
+    report = bring_in(index, "docs")
     assert (report.files, report.unchanged_files) == (0, len(DOCS))
     assert len(snapshot.names(index)) == 1
 
@@ -252,7 +219,7 @@ def test_unlistable_folder_loses_nothing(tree: Path, tmp_path: Path) -> None:
         pytest.skip("the superuser may list every folder")
     (tree / "docs/guide").chmod(0)
     try:
-        report = bring_in(index, ["docs"], only=True)
+        report = bring_in(index, "docs")
     finally:
         (tree / "docs/guide").chmod(0o755)
     assert "cannot be listed" in report.skipped[0].reason
@@ -336,7 +303,7 @@ def test_rules_are_remembered_until_replaced(tree: Path, tmp_path: Path) -> None
     without = DOCS - {"guide/README.md", "guide/install.md"}
     assert build(index, "docs", exclude=("guide/",)) == without
     assert build(index, "docs") == without
-    report = bring_in(index, ["docs/guide/install.md"], only=False)
+    report = bring_in(index, "docs/guide/install.md", only=False)
     assert "left out by the rules" in report.skipped[0].reason
     assert build(index, "docs", exclude=("api/",)) == DOCS - {"api/README.md"}
     assert build(index, "docs", exclude=("",)) == DOCS
@@ -417,14 +384,14 @@ def test_archive_is_read_like_a_folder(tmp_path: Path, suffix: str) -> None:
 
     pack()
     expected = {name.format(suffix) for name in OUTSIDE}
-    report = bring_in(tmp_path / "index", [str(folder)], only=True, rules=Rules(base_url="https://example.org"))
+    report = bring_in(tmp_path / "index", folder, rules=Rules(base_url="https://example.org"))
     assert set(entries(tmp_path / "index")) == expected
     assert entries(tmp_path / "index")[f"a{suffix}/guide/install.md"].url == "https://example.org/guide/install"
     reasons = {skip.name: skip.reason for skip in report.skipped}
     assert "archive in an archive" in reasons[f"a{suffix}/inner.zip"]
     assert ".mp4" in reasons[f"a{suffix}/film.mp4"]
     assert suffix == ".zip" or "link" in reasons[f"a{suffix}/link.md"]
-    again = bring_in(tmp_path / "index", [str(folder)], only=True)
+    again = bring_in(tmp_path / "index", folder)
     assert (again.files, again.unchanged_files, again.snapshot) == (0, 1, report.snapshot)
     original = INSIDE["guide/install.md"]
     try:
@@ -432,10 +399,10 @@ def test_archive_is_read_like_a_folder(tmp_path: Path, suffix: str) -> None:
         pack()
     finally:
         INSIDE["guide/install.md"] = original
-    changed = bring_in(tmp_path / "index", [str(path)], only=False)
+    changed = bring_in(tmp_path / "index", path, only=False)
     assert (changed.changed, changed.added, changed.removed) == (1, 0, 0)
     path.rename(folder / f"b{suffix}")
-    moved = bring_in(tmp_path / "index", [str(folder)], only=True)
+    moved = bring_in(tmp_path / "index", folder)
     assert (moved.moved, moved.added, moved.removed) == (3, 0, 0)
     assert verify(tmp_path / "index") == []
 
@@ -471,7 +438,7 @@ def test_archives_that_harm_are_named(tmp_path: Path) -> None:
     at = data.rfind(b"PK\x01\x02", 0, data.find(b"twice.md", data.find(b"PK\x01\x02")))
     data[at + 8] |= 1  # the bit for an encrypted member
     (folder / "locked.zip").write_bytes(data)
-    report = bring_in(tmp_path / "index", [str(folder)], only=True)
+    report = bring_in(tmp_path / "index", folder)
     reasons = {skip.name: skip.reason for skip in report.skipped}
     assert "bomb" in reasons["bomb.zip"]
     assert "bomb" in reasons["bomb.tgz"]
@@ -499,10 +466,10 @@ def test_skips_of_earlier_runs_are_kept(tree: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     (tree / "docs/bad.pdf").write_bytes(b"nothing")
     build(index, "docs")
-    bring_in(index, ["other"], only=False)
+    bring_in(index, "other", only=False)
     assert [skip.name for skip in read_skipped(index).files] == ["bad.pdf"]
     (tree / "docs/bad.pdf").unlink()
-    bring_in(index, ["docs"], only=False)
+    bring_in(index, "docs", only=False)
     assert read_skipped(index).count == 0
 
 
@@ -512,10 +479,10 @@ def test_older_index_format_is_built_again(tree: Path, tmp_path: Path) -> None:
     old = snapshot.current(index)
     manifest = index / "snapshots" / old / "manifest.json"
     manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"format": 3}))
-    for refused in (lambda: Searcher.open(index), lambda: bring_in(index, ["other"], only=False)):
+    for refused in (lambda: Searcher.open(index), lambda: bring_in(index, "other", only=False)):
         with pytest.raises(IndexProblem, match=r"format 3 .* older version.*index build PATH --index"):
             refused()
-    report = bring_in(index, ["docs/guide"], only=True)
+    report = bring_in(index, "docs/guide")
     assert report.note == "format 3 is of an older version; everything is read again"
     assert set(entries(index)) == {"guide/README.md", "guide/install.md"}
     assert snapshot.names(index) == [old, report.snapshot]
@@ -525,7 +492,7 @@ def test_older_index_format_is_built_again(tree: Path, tmp_path: Path) -> None:
 def test_following_reads_only_changes(tree: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     build(index, "docs", "other")
-    bring_in(index, ["-"], only=False, stdin=io.BytesIO(b'{"source_id":"s","text":"from the stream"}\n'))
+    bring_in(index, "-", only=False, stdin=io.BytesIO(b'{"source_id":"s","text":"from the stream"}\n'))
     write(tree, "docs/new.md")
     (tree / "docs/api/README.md").unlink()
     (tree / "other/README.md").write_text("The other gate opens never.")
@@ -547,6 +514,6 @@ def test_following_reads_only_changes(tree: Path, tmp_path: Path) -> None:
 
 def test_index_inside_the_folder_is_skipped(tree: Path) -> None:
     index = tree / "docs" / "index"
-    bring_in(index, ["docs"], only=True)
-    report = bring_in(index, ["docs"], only=True)
+    bring_in(index, "docs")
+    report = bring_in(index, "docs")
     assert (report.skipped_count, report.documents) == (0, len(DOCS))

@@ -15,9 +15,7 @@ from index.snapshot import snapshot
 from index.snapshot.catalogue import read_catalogue
 from index.snapshot.roots import plan
 from index.snapshot.store import PassageStore
-from tests.index.test_sources import bring_in, follow, readers
-
-__all__ = ["readers"]  # a fixture of this module too
+from tests.index.brought_in import bring_in, follow
 
 FILES = ("a.txt", "b.txt", "one/a.txt", "one/b.txt", "one/deep/a.txt", "two/a.txt")
 TEXTS = ("The gate opens at six.", "The pump hangs from the ceiling.", "Helmets are worn in the foundry.")
@@ -82,7 +80,7 @@ def test_each_file_is_one_document(
                 expected = dict(before)
             else:
                 planned = plan([str(top / path) for path in paths], roots, anew=how == "build")
-                bring_in(index, [str(top / path) for path in paths], only=how == "build")
+                bring_in(index, *(top / path for path in paths), only=how == "build")
                 expected = {} if how == "build" else dict(before)
                 expected |= {found.source_id: (found.origin, "") for found in Finder(planned).find()}
         except IndexProblem:

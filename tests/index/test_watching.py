@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from index.build.ingest import bring_in
 from index.build.watching import keep_up
 from index.errors import IndexProblem
 from index.java import jvm
 from index.search.searcher import Searcher
 from index.snapshot import snapshot
 from index.snapshot.catalogue import read_catalogue
+from tests.index.brought_in import bring_in
 from tests.index.test_sources import write
 
 #: A change is reported within a second or two on an idle machine, and never by a watch that missed it.
@@ -68,7 +68,7 @@ def watching(index: Path, *paths: Path) -> Iterator[Watch]:
 
 def test_changes_are_served_and_reported_soon(folder: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
-    bring_in(index, [str(folder)], only=True)
+    bring_in(index, folder)
     with closing(Searcher.open(index)) as searcher:
         _change_files(index, folder, searcher)
 

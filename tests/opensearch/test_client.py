@@ -92,7 +92,7 @@ def client_of(url: str, **options: Any) -> Iterator[Client]:
 def test_partial_shards_give_no_answer(reply: dict[str, Any]) -> None:
     with (
         cluster_that(lambda asked: (200, {"responses": [WHOLE, reply]})) as url,
-        client_of(url) as client,
+        client_of(url, timeout_s=0.1) as client,
         pytest.raises(IndexProblem, match="timeout: "),
     ):
         client.find_all([("a", {}, True), ("a", {}, False)])

@@ -59,20 +59,6 @@ def test_dead_build_is_never_visible(where: Address, monkeypatch: pytest.MonkeyP
     client.close()
 
 
-def test_search_keeps_its_snapshot_until_the_next(where: Address) -> None:
-    first = update(where, [told(1, "sleeps")])
-    with searching(where) as searcher:
-        second = update(where, [told(1, "wakes"), told(2, "reads")])
-        assert [hit.text for hit in searcher.search("keeper")] == ["Keeper 1 of the lighthouse sleeps."]
-        assert searcher.swap_to()
-        assert (first.snapshot, second.snapshot) == (second.parent, searcher.snapshot)
-    assert texts(where) == ["Keeper 1 of the lighthouse wakes.", "Keeper 2 of the lighthouse reads."]
-    assert texts(where, first.snapshot) == ["Keeper 1 of the lighthouse sleeps."]
-    third = update(where, refit=True)
-    assert OpenSearchSnapshots(where).names() == [first.snapshot, second.snapshot, third.snapshot]
-    assert texts(where, second.snapshot) == texts(where)
-
-
 def test_one_process_writes_at_a_time(where: Address) -> None:
     one, other = OpenSearchIndex(where), OpenSearchIndex(where)
     with one.writing(), pytest.raises(IndexProblem, match="another process is writing"), other.writing():

@@ -61,9 +61,13 @@ def test_wrong_prompt_is_named_with_the_remedy(
 ) -> None:
     own(tmp_path, OURS.replace(*change), name)
     assert problem in " ".join(problems_in((tmp_path,)))
-    for command in ("check", "list"):
-        result = CliRunner().invoke(prompts_group, [command, "--folder", str(tmp_path)])
-        assert (result.exit_code, problem in result.output) == (2, True)
+
+
+@pytest.mark.parametrize("command", ["check", "list"])
+def test_commands_refuse_a_wrong_prompt(tmp_path: Path, command: str) -> None:
+    own(tmp_path, OURS, "answer_simpel")
+    result = CliRunner().invoke(prompts_group, [command, "--folder", str(tmp_path)])
+    assert (result.exit_code, "there is no prompt 'answer_simpel'" in result.output) == (2, True)
 
 
 def test_list_and_show_name_the_files(tmp_path: Path) -> None:

@@ -45,16 +45,6 @@ def test_five_profiles_match_the_table(name: str, languages: set[str], simple: s
     assert set(profile.safe_reply) == set(profile.policy_words)
 
 
-def test_special_settings_of_each_profile() -> None:
-    assert load("library").max_answer_chars == 400
-    assert load("library").verify
-    assert load("myopia").second_round
-    assert "医生" in load("myopia").safety_advice["zh"]
-    assert load("support").policy_words["ko"]
-    assert load("general").scope_words("in_scope") == load("general").scope_words("out_of_scope") == ()
-    assert names() == ("general", "library", "myopia", "support", "tutor")
-
-
 @pytest.mark.parametrize(
     ("name", "text", "word"),
     [
@@ -214,10 +204,6 @@ def test_model_refusal_has_one_bounded_line() -> None:
     assert "no {price} stated" in shown
     assert "\n" not in shown
     assert len(shown) < 500
-
-
-def test_unused_details_of_a_reason_are_left_out() -> None:
-    assert notices.reason_text("timeout", "en", missing=("a",), refuse_reason="b") == ENGLISH["reasons"]["timeout"]
 
 
 def test_safe_reply_names_existing_ids() -> None:

@@ -1,9 +1,7 @@
 """The input of a model: the golden text of every prompt, its contract, overrides and limits; thinking is removed."""
 
-import json
 import os
 import re
-from collections.abc import Callable
 from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Any, get_args
@@ -11,7 +9,6 @@ from typing import Any, get_args
 import msgspec
 import pytest
 from dotpromptz import DataArgument, Dotprompt
-from dotpromptz_handlebars import Handlebars
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,23 +28,7 @@ from prompts.thinking import Thinking, without_thinking
 from tests.prompts.samples import CHUNKS, EVIDENCE, SAMPLES
 
 GOLDEN = Path(__file__).with_name("golden")
-#: Spec, section 1.
-SAMPLING = {
-    "classify_intent": (0.0, 200),
-    "rewrite_query": (0.0, 200),
-    "classify_query": (0.0, 150),
-    "decompose_query": (0.3, 800),
-    "judge_relevance": (0.2, 1000),
-    "judge_sufficiency": (0.3, 500),
-    "select_evidence": (0.0, 600),
-    "answer_simple": (0.5, 600),
-    "answer_report": (0.5, 2000),
-    "answer_synthesis": (0.2, 600),
-    "answer_structured": (0.2, 600),
-    "answer_hint": (0.3, 600),
-    "verify_answer": (0.0, 500),
-    "guard_language": (0.0, 2000),
-}
+NAMES = [prompt.name for prompt in PROMPTS]
 
 
 def by_name(prompt: Prompt[Any]) -> str:
@@ -55,9 +36,8 @@ def by_name(prompt: Prompt[Any]) -> str:
 
 
 def test_every_contract_has_one_file_and_sample() -> None:
-    names = [prompt.name for prompt in PROMPTS]
-    assert sorted(path.stem for path in FOLDER.glob("[!_]*.prompt")) == sorted(names)
-    assert [sample.name for sample in SAMPLES] == names == list(SAMPLING) == list(get_args(AgentName))
+    assert sorted(path.stem for path in FOLDER.glob("[!_]*.prompt")) == sorted(NAMES)
+    assert [sample.name for sample in SAMPLES] == NAMES == list(get_args(AgentName))
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=by_name)
@@ -83,14 +63,6 @@ def test_every_variable_reaches_the_prompt(sample: Prompt[Any], library: Library
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=by_name)
-def test_system_text_is_constant(sample: Prompt[Any], library: Library) -> None:
-    rendered = library.render(sample)
-    assert rendered.system == library.file(sample.name).system
-    assert "\ue000" not in rendered.system + rendered.user
-    assert "{{" not in rendered.system + rendered.user
-
-
-@pytest.mark.parametrize("sample", SAMPLES, ids=by_name)
 def test_evidence_precedes_the_question(sample: Prompt[Any], library: Library) -> None:
     user = library.render(sample).user
     evidence = max(user.rfind("</evidence>"), user.rfind("</passage>"))
@@ -100,14 +72,8 @@ def test_evidence_precedes_the_question(sample: Prompt[Any], library: Library) -
         assert evidence < asked.start()
 
 
-@pytest.mark.parametrize("name", SAMPLING)
-def test_sampling_is_that_of_the_specification(name: str, library: Library) -> None:
-    file = library.file(name)
-    assert (file.temperature, file.max_tokens) == SAMPLING[name]
-
-
 @pytest.mark.parametrize("language", ["ko", "zh", "fr", "ar"])
-@pytest.mark.parametrize("name", SAMPLING)
+@pytest.mark.parametrize("name", NAMES)
 def test_examples_are_in_five_languages(name: str, language: str, library: Library) -> None:
     script = {"ko": "[가-힣]", "zh": "[一-鿿]{2}", "fr": r"[éèêàçù]|Délai|Quel|Qui ", "ar": "[ء-ي]"}[language]
     assert re.search(script, library.file(name).system.partition("Examples")[2] or library.file(name).system)
@@ -151,7 +117,7 @@ def test_version_changes_with_included_files(tmp_path: Path) -> None:
     before = Library(folders=(tmp_path,))
     (tmp_path / "_cite.prompt").write_text("Cite nothing.", encoding="utf-8")
     after = Library(folders=(tmp_path,))
-    changed = {name for name in SAMPLING if before.version(name) != after.version(name)}
+    changed = {name for name in NAMES if before.version(name) != after.version(name)}
     assert changed == {"answer_simple", "answer_report", "answer_synthesis", "answer_structured", "answer_hint"}
 
 
@@ -178,21 +144,6 @@ def test_questions_with_equal_evidence_share_a_prefix(first: Prompt[Any], librar
     assert not re.search(r"<(evidence|passage)\b", texts[0][len(shared) :])
 
 
-def test_templates_are_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled: list[str] = []
-    real = Handlebars.compile
-
-    def compile_(self: Handlebars, source: str) -> Callable[..., str]:
-        compiled.append(source)
-        return real(self, source)
-
-    monkeypatch.setattr(Handlebars, "compile", compile_)
-    library = Library()
-    for sample in (*SAMPLES, *SAMPLES):
-        library.render(sample)
-    assert len(compiled) == len(PROMPTS)
-
-
 def test_source_without_a_title_shows_its_id(library: Library) -> None:
     evidence = Evidence(n=1, source_id="notes.md", title="", text="x")
     user = library.render(AnswerSynthesis(query="q", evidence=(evidence,), language="en")).user
@@ -202,13 +153,6 @@ def test_source_without_a_title_shows_its_id(library: Library) -> None:
 def test_unknown_language_is_left_to_the_model(library: Library) -> None:
     rendered = library.render(AnswerStructured(question="Was?", contexts=EVIDENCE, language="de"))
     assert "Answer in the language of the question" in rendered.user
-
-
-def test_schemas_are_json(library: Library) -> None:
-    for prompt in PROMPTS:
-        schema = library.schema(prompt.name)
-        assert (schema is None) == (prompt.reply_type() is str)
-        assert json.loads(json.dumps(schema)) == schema
 
 
 SAID = "Hello, [1] says a < b."
@@ -277,7 +221,7 @@ PARTS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.lists(PARTS, max_size=12).map("".join), st.data())
 def test_every_cut_gives_the_same(text: str, data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.sets(st.integers(0, len(text)))))
@@ -286,7 +230,6 @@ def test_every_cut_gives_the_same(text: str, data: st.DataObject) -> None:
     assert in_pieces(pieces) == without_thinking(text)
 
 
-@settings(max_examples=200)
 @given(st.lists(PARTS, max_size=12).map("".join), st.sampled_from(["<think>", "[think]", "◁think▷", "<|think|>"]))
 def test_text_after_an_open_mark_is_dropped(before: str, mark: str) -> None:
     if "`" not in before:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from actors.gate.check import check_answer, check_sentence, withholds
 from actors.gate.markup import without_markup
-from index.text.citations import markers, strip_markers
+from index.text.citations import markers
 from prompts.contracts import Evidence
 
 
@@ -87,19 +87,6 @@ def test_a_table_header_is_no_sentence(header: str, row: str) -> None:
 )
 def test_markers(text: str, numbers: list[tuple[int, ...]]) -> None:
     assert [marker.numbers for marker in markers(text)] == numbers
-
-
-@pytest.mark.parametrize(
-    ("text", "stripped"),
-    [
-        ("So it is [1]. And [2, 3] so.", "So it is. And so."),
-        ("그렇다[1][2].", "그렇다."),
-        ("是的［１］。", "是的。"),
-        ("none", "none"),
-    ],
-)
-def test_strip_markers(text: str, stripped: str) -> None:
-    assert strip_markers(text) == stripped
 
 
 @given(st.text(alphabet="[]［】１1٢,-– a。\u200b", max_size=30))

@@ -46,14 +46,6 @@ def test_each_side_ranks_by_its_own_score(reader: Searcher) -> None:
     assert reader.search("a helmet for every visitor", bm25_k=0, vector_k=0) == []
 
 
-def test_hit_of_both_sides_has_ranks_and_cosine(reader: Searcher) -> None:
-    fused = {hit.source_id: hit for hit in reader.search("a helmet for every visitor", threshold=-1, k=10)}
-    alone = reader.search("a helmet for every visitor", bm25_k=0, vector_k=20, threshold=-1, k=20)
-    cosines = {hit.source_id: hit.score for hit in alone}
-    assert fused["helmet"].bm25_rank == fused["helmet"].vector_rank == 1
-    assert all(hit.cosine == pytest.approx(cosines[name], abs=1e-5) for name, hit in fused.items() if name in cosines)
-
-
 def test_the_threshold_holds_for_vectors_alone(reader: Searcher) -> None:
     hits = reader.search("helmet", bm25_k=0, threshold=0.3, k=20, vector_k=20)
     assert hits
@@ -144,9 +136,8 @@ def test_figures_exclude_hidden_documents(reader: Searcher, index: Index) -> Non
 def test_distinct_characters_are_searched(reader: Searcher, begin: str, first: int) -> None:
     long = f"{begin} " + "".join(map(chr, range(first, first + 3900)))
     for sides in ({}, {"vector_k": 0}):
-        for topic in ("", long):
-            for groups in (None, ()):
-                assert reader.search(long, topic=topic, groups=groups, k=50, **sides)
+        for topic, groups in (("", None), (long, ())):
+            assert reader.search(long, topic=topic, groups=groups, k=50, **sides)
 
 
 def test_rarity_of_no_word_and_unknown_word(reader: Searcher) -> None:
@@ -186,8 +177,3 @@ def test_the_text_of_a_page(reader: Searcher) -> None:
     found = reader.stretch("long.md", 0, 10**6, page=3)
     assert found is not None
     assert found[1].text == document.text[3600:5400]
-
-
-@pytest.mark.parametrize("query", ["", "   ", "?!", "\ud800"])
-def test_nothing_is_found_for_no_word(reader: Searcher, query: str) -> None:
-    assert reader.search(query) == []

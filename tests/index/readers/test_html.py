@@ -300,7 +300,7 @@ def trees(draw: st.DrawFn) -> str:
 
 
 @given(trees())
-@settings(max_examples=100)
+@settings(max_examples=50)
 def test_every_visible_word_is_in_ordered_blocks(html: str) -> None:
     document = page(html)
     ends = [0, *(block.end for block in document.blocks)]

@@ -115,7 +115,7 @@ def test_unread_file_has_a_reason(suffix: str, data: bytes, reason: str) -> None
 
 def test_damaged_messages_are_read_or_named() -> None:
     chance = random.Random(7)
-    for _ in range(300):
+    for _ in range(80):
         data = bytearray(MESSAGE.encode())
         for _ in range(chance.randrange(1, 12)):
             at = chance.randrange(len(data))

@@ -305,7 +305,7 @@ def whole(document: Document) -> None:
 
 
 @given(st.lists(_LINES, max_size=12).map("\n".join), st.sampled_from([".md", ".mdx"]))
-@settings(max_examples=80)
+@settings(max_examples=40)
 def test_no_visible_word_is_lost(text: str, suffix: str) -> None:
     document = read_markdown(Source(text.encode(), "a", "a", suffix))
     whole(document)
@@ -330,7 +330,7 @@ _JUNK = [
     st.lists(st.sampled_from(_JUNK), max_size=40).map("".join),
     st.sampled_from([".md", ".mdx"]),
 )
-@settings(max_examples=200)
+@settings(max_examples=80)
 def test_junk_is_read(text: str, suffix: str) -> None:
     whole(read_markdown(Source(text.encode(), "a", "a", suffix)))
 
@@ -362,7 +362,7 @@ _LINE_PIECES += [" ", "  ", "\n", "\t", "\u00a0", "\\", "\U000f0000", "**bold**"
 
 
 @given(st.lists(st.sampled_from(_LINE_PIECES), max_size=14).map("".join))
-@settings(max_examples=600)
+@settings(max_examples=150)
 def test_quick_path_matches_the_parser(line: str) -> None:
     line = line.strip()
     quick, slow = Token("inline", "", 0, content=line), Token("inline", "", 0, content=line)
@@ -386,7 +386,7 @@ def test_most_lines_are_quickly_read() -> None:
         "".join
     )
 )
-@settings(max_examples=300)
+@settings(max_examples=100)
 def test_plain_paragraph_matches_the_full_rules(text: str) -> None:
     markdown = parser(text, mdx=False)
     quick = markdown.parse(text, {"original": {}})

@@ -1,6 +1,7 @@
 """PDFs made here by reportlab, read as a person reads them."""
 
 import io
+import itertools
 import random
 import re
 from collections.abc import Callable
@@ -232,17 +233,6 @@ def test_merged_cells_repeat_in_rows_and_headers() -> None:
     ]
 
 
-def test_full_row_within_a_header_of_several_rows() -> None:
-    rows = [["Course", "Fee", ""], ["Of the foundry", "", ""], ["", "summer", "winter"], ["Casting", "410", "390"]]
-    spans = [((1, 0), (2, 0)), ((0, 1), (2, 1)), ((0, 2), (0, 2))]
-    style = [GRID, *(("SPAN", *span) for span in spans)]
-    assert blocks(laid_out([Table(rows, colWidths=[120, 70, 60], style=style)])) == [
-        ("table_header", "Course Of the foundry | Fee Of the foundry | Fee Of the foundry"),
-        ("table_row", "Fee Of the foundry: summer | Fee Of the foundry: winter"),
-        ("table_row", "Course Of the foundry: Casting | Fee Of the foundry: 410 | Fee Of the foundry: 390"),
-    ]
-
-
 @pytest.mark.parametrize("repeated", [0, 1])
 def test_a_table_goes_on_over_pages(repeated: int) -> None:
     rows = [["Course", "Hall"], *([f"Course {number} of many", f"Hall {number}"] for number in range(60))]
@@ -250,15 +240,6 @@ def test_a_table_goes_on_over_pages(repeated: int) -> None:
     assert found == [
         ("table_header", "Course | Hall"),
         *(("table_row", f"Course: Course {number} of many | Hall: Hall {number}") for number in range(60)),
-    ]
-
-
-def test_table_corner_may_be_empty() -> None:
-    rows = [["", "May", "June"], ["Sand", "3", "4"], ["Ore", "few", "many"]]
-    assert blocks(laid_out([Table(rows, colWidths=[90, 70, 60], style=[GRID])])) == [
-        ("table_header", "| May | June"),
-        ("table_row", "Sand | May: 3 | June: 4"),
-        ("table_row", "Ore | May: few | June: many"),
     ]
 
 
@@ -365,23 +346,21 @@ def test_arabic_columns_begin_at_the_right(boxes: str) -> None:
     assert ARABIC.split(maxsplit=1)[0] not in text[: len(text) // 3]
 
 
+DOWNWARDS = [
+    ["每年检查一次视力并且记录在档", "案里医生会根据情况调整镜片。"],
+    ["환불은 구매일로부터 십사 일 이내에", "신청하실 수 있습니다."],
+]
+
+
 @pytest.fixture(scope="session")
 def boxes(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A font with a box for every letter, with Arabic, Hangul and Han, made here."""
+    """A font with a box for every letter, of the tests below, made here."""
     from fontTools.fontBuilder import FontBuilder
     from fontTools.pens.ttGlyphPen import TTGlyphPen
     from reportlab.pdfbase.ttfonts import TTFont
 
-    codes = [
-        0x20,
-        0x2E,
-        0x3002,
-        *range(0x621, 0x64B),
-        *range(0xFE80, 0xFEFD),
-        *range(0x4E00, 0x9FA6),
-        *range(0xAC00, 0xD7A4),
-        0x1F4DE,
-    ]
+    letters = " .\u3002\u8aad\U0001f4de" + "".join(itertools.chain(*DOWNWARDS))
+    codes = sorted({*map(ord, letters), *range(0x621, 0x64B), *range(0xFE80, 0xFEFD)})
     names = [".notdef", *(f"uni{code:04X}" for code in codes)]
     pen = TTGlyphPen(None)
     for number, point in enumerate(((50, 0), (450, 0), (450, 600), (50, 600))):
@@ -420,13 +399,7 @@ def test_turned_page_is_read_upright(angle: int) -> None:
     assert blocks(drawn(page)) == [("prose", f"{texts[0]} {texts[1]}"), ("prose", texts[2])]
 
 
-@pytest.mark.parametrize(
-    "columns",
-    [
-        ["每年检查一次视力并且记录在档", "案里医生会根据情况调整镜片。"],
-        ["환불은 구매일로부터 십사 일 이내에", "신청하실 수 있습니다."],
-    ],
-)
+@pytest.mark.parametrize("columns", DOWNWARDS)
 def test_lines_that_run_downwards(columns: list[str], boxes: str) -> None:
     def page(canvas: Canvas) -> None:
         canvas.setFont(boxes, 12)
@@ -510,7 +483,7 @@ def test_divided_words(broken: list[str], elsewhere: str, whole: str) -> None:
 WORD = st.text(st.sampled_from("abcdefghijklmnopqrstuvwxyz"), min_size=1, max_size=12)
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(st.lists(st.lists(WORD, min_size=3, max_size=60), min_size=1, max_size=6), st.integers(1, 2))
 def test_every_word_is_in_one_block(paragraphs: list[list[str]], columns: int) -> None:
     story = [Paragraph(" ".join(words) + ".", STYLES["BodyText"]) for words in paragraphs]

@@ -14,12 +14,6 @@ def blocks(document: Document) -> list[tuple[str, str]]:
     return [(block.kind, document.text[block.start : block.end]) for block in document.blocks]
 
 
-def test_fields_below_the_title_are_metadata() -> None:
-    document = rst("Rules\n=====\n\n:Author: M. Osei\n:Date: 2024-03-02\n:Bell: loud\n\nNo noise.\n")
-    assert (document.metadata.author, document.metadata.date) == ("M. Osei", "2024-03-02")
-    assert blocks(document) == [("heading", "Rules"), ("definition", "Bell: loud"), ("prose", "No noise.")]
-
-
 def test_a_page() -> None:
     document = rst(
         """:author: Ada Stein

@@ -11,21 +11,10 @@ import pytest
 
 from index.model import Metadata
 from index.readers import Unreadable, grid
-from index.readers.grid import Grid, letters, shown
+from index.readers.grid import Grid, shown
 from index.readers.tabular import head
 from tests.index import files
 from tests.index.readers.office import blocks, given, saved, sheet
-
-
-def test_a_sheet() -> None:
-    document = given(files.sheet(), ".xlsx")
-    assert blocks(document) == [
-        ("heading", "Fees"),
-        ("table_header", "Course | Fee"),
-        ("table_row", "Course: Welding | Fee: 320"),
-        ("table_row", "Course: Casting | Fee: 410.5"),
-    ]
-    assert [block.anchor for block in document.blocks] == ["Fees!A1", "", "Fees!A2:B2", "Fees!A3:B3"]
 
 
 def test_titles_two_header_rows_and_merged_cells() -> None:
@@ -212,13 +201,6 @@ def test_sheet_with_too_many_cells_is_refused() -> None:
     small.put(3, 1, "c")
     with pytest.raises(Unreadable, match=f"more than {grid.MAX_CELLS:,} filled cells"):
         small.put(4, 1, "d")
-
-
-@pytest.mark.parametrize(
-    ("column", "name"), [(1, "A"), (26, "Z"), (27, "AA"), (702, "ZZ"), (703, "AAA"), (16384, "XFD")]
-)
-def test_columns_have_letters(column: int, name: str) -> None:
-    assert letters(column) == name
 
 
 def test_properties() -> None:

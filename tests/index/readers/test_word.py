@@ -12,20 +12,6 @@ from tests.index import files
 from tests.index.readers.office import blocks, given, item, p, saved, table, tc, tr, word
 
 
-def test_a_document() -> None:
-    document = given(files.word(), ".docx")
-    assert document.title == "Travel rules"
-    assert blocks(document) == [
-        ("heading", "Travel"),
-        ("prose", "Trips are approved by the head of department."),
-        ("heading", "Rates"),
-        ("list_item", "- Breakfast is paid."),
-        ("list_item", "- Dinner is paid."),
-        ("table_header", "City | Rate"),
-        ("table_row", "City: Lyon | Rate: 90 euros"),
-    ]
-
-
 def test_properties() -> None:
     made = docx.Document()
     made.add_paragraph("Text.")

@@ -1,0 +1,34 @@
+"""Files brought into an index and followed, by reading processes that the tests of a run share."""
+
+from functools import cache
+from pathlib import Path
+
+from index.build import ingest
+from index.documents.report import Report
+from index.model import Entry
+from index.reading.pool import Pool
+from index.snapshot import snapshot
+from index.snapshot.catalogue import read_catalogue
+
+
+@cache
+def readers() -> Pool:
+    """One process, which starts with the first file and ends with the session."""
+    return Pool(processes=1)
+
+
+def bring_in(index: Path, *paths: Path | str, only: bool = True, **options: object) -> Report:
+    options = {"pool": readers()} | options
+    return ingest.bring_in(index, [str(path) for path in paths], only=only, **options)  # type: ignore[arg-type]
+
+
+def follow(index: Path) -> ingest.UpdateResult:
+    return ingest.follow(index, pool=readers())
+
+
+def entries(index: Path) -> dict[str, Entry]:
+    handle = snapshot.hold(index)
+    try:
+        return read_catalogue(handle.directory)
+    finally:
+        handle.close()
