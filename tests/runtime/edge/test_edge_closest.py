@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 from bus.powers.events import Done, Emitter, TokensEnd, tokens_of
 from bus.runs.run_record import RunRecord
 from bus.wire.messages import QuestionAsked, RunFinished, Settled
-from bus.wire.subjects import finished, key_of
+from bus.wire.subjects import finished
 from runtime.edge.cited import markdown
 from tests.runtime.edge.conftest import NEAR, Pipeline
 from tests.runtime.edge.strict_sse import parse
@@ -45,12 +45,6 @@ async def test_passages_follow_the_tokens_without_references(http: aiohttp.Clien
     assert told[-3:] == [{"type": "token", "content": "", "status": "end"}, json_of(PASSAGES), {"type": "DONE"}]
 
 
-async def test_resuming_client_gets_the_passages(http: aiohttp.ClientSession) -> None:
-    run_id, events = await stream_of(http)
-    async with http.get(f"/v1/runs/{run_id}/events", params={"after": str(events[-3][0])}) as response:
-        assert [(number, json.loads(data)) for number, data in parse(await response.read())] == events[-2:]
-
-
 async def test_json_answer_and_record_have_the_passages(http: aiohttp.ClientSession) -> None:
     async with http.post(
         "/v1/runs", json={"question": "near enough?"}, headers={"Accept": "application/json"}
@@ -62,15 +56,6 @@ async def test_json_answer_and_record_have_the_passages(http: aiohttp.ClientSess
     assert (record.passages, record.references, record.citations) == (passages, (), ())
     async with http.get(f"/v1/runs/{record.run_id}") as response:
         assert (await response.json())["passages"] == json_of(passages)
-
-
-async def test_socket_gets_the_same_events(http: aiohttp.ClientSession) -> None:
-    frames: list[dict[str, Any]] = []
-    async with http.ws_connect("/v1/ws?envelope=0") as socket:
-        await socket.send_json({"question": "near enough?", "voice": "helpful"})
-        while not frames or frames[-1]["type"] != "DONE":
-            frames.append(json.loads(await socket.receive_str(timeout=60)))
-    assert frames == [event for _, event in (await stream_of(http))[1]]
 
 
 # ---------------------------------------------------------------- chat
@@ -234,36 +219,3 @@ def test_non_web_address_is_not_a_link(url: str) -> None:
 
 
 # ---------------------------------------------------------------- how sure an answer must be
-
-
-async def asked_as(pipeline: Pipeline, run_id: str) -> QuestionAsked:
-    message = (await pipeline.bus.journal.latest([key_of(QuestionAsked, run_id).subject]))[0].message
-    assert isinstance(message, QuestionAsked)
-    return message
-
-
-async def test_the_voice_travels_with_the_question(http: aiohttp.ClientSession, edge: str, pipeline: Pipeline) -> None:
-    run_id, _ = await stream_of(http, voice="helpful")
-    assert (await asked_as(pipeline, run_id)).voice == "helpful"
-    _, _, chat = await complete(edge, stream=False, voice="helpful")
-    assert (await asked_as(pipeline, chat)).voice == "helpful"
-
-
-async def test_unknown_voice_lists_the_known_ones(http: aiohttp.ClientSession) -> None:
-    async with http.post("/v1/runs", json={"question": "near?", "voice": "loud"}) as response:
-        assert response.status == 422
-        assert (await response.json())["detail"].startswith("voice: ")
-
-
-async def test_interface_documents_describe_both(http: aiohttp.ClientSession) -> None:
-    async with http.get("/openapi.json") as response:
-        schemas = (await response.json())["components"]["schemas"]
-    async with http.get("/asyncapi.json") as response:
-        bus = (await response.json())["components"]["schemas"]
-    for found in (schemas, bus):
-        assert found["Passages"]["properties"]["items"]["items"]["$ref"].endswith("NearPassage")
-        assert "voice" in found["QuestionAsked"]["properties"]
-    assert {"passages", "probability"} <= schemas["RunRecord"]["properties"].keys()
-    assert {"passages", "voice"} <= schemas["Completion"]["properties"].keys() | schemas["ChatAsked"][
-        "properties"
-    ].keys()

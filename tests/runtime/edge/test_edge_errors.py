@@ -5,17 +5,14 @@ from dataclasses import dataclass, field
 from datetime import date
 
 import aiohttp
-import msgspec
 import pytest
 from yarl import URL
 
-from bus.powers.events import Done, Emitter, References, TokensEnd, tokens_of
 from bus.powers.searching import SearchReply, SearchRequest, serve_search
-from bus.wire.messages import About, QuestionAsked, RunFinished, Settled
-from bus.wire.subjects import finished, key_of
+from bus.wire.messages import QuestionAsked
+from bus.wire.subjects import key_of
 from index.filters import Filter
-from tests.runtime.edge.conftest import SOURCE, Bus, Pipeline
-from tests.runtime.edge.test_edge_websocket import until_done
+from tests.runtime.edge.conftest import Bus, Pipeline
 
 JSON = {"Content-Type": "application/json"}
 
@@ -53,6 +50,7 @@ CASES = {
     "unknown inner field": Bad(asking(constraints={"maxtokens": 9}), 422, "did you mean 'max_tokens'?"),
     "unknown profile": Bad(asking(profile="librry"), 422, "there is no profile 'librry'; did you mean 'library'?"),
     "unknown style": Bad(asking(style="synthesys"), 422, "did you mean 'synthesis'?"),
+    "unknown voice": Bad(asking(voice="loud"), 422, "voice: "),
     "unknown release": Bad(asking(release="drafft"), 422, "did you mean 'draft'?"),
     "unknown language": Bad(asking(language="de"), 422, "language"),
     "unknown language of a filter": Bad(
@@ -158,14 +156,6 @@ async def test_with_a_run(http: aiohttp.ClientSession, bus: Bus, pipeline: Pipel
         assert (await asked(bus, response.headers["X-Run-Id"])).filter == MEANT
 
 
-async def test_over_the_socket(http: aiohttp.ClientSession, bus: Bus, pipeline: Pipeline) -> None:
-    async with http.ws_connect("/v1/ws") as socket:
-        await socket.send_json({"question": "환불은 며칠", "filter": SENT})
-        frames = await until_done(socket)
-    run_id = msgspec.json.decode(frames[0])["run_id"]
-    assert (await asked(bus, run_id)).filter == MEANT
-
-
 async def test_with_a_chat(http: aiohttp.ClientSession, bus: Bus, pipeline: Pipeline) -> None:
     body = {"model": "general", "messages": [{"role": "user", "content": "환불은 며칠"}]}
     async with http.post("/v1/chat/completions", json=body | {"filter": SENT}) as response:
@@ -191,21 +181,3 @@ async def test_with_a_search(http: aiohttp.ClientSession, bus: Bus, none_passes:
     assert [request.filter for request in heard] == [MEANT]
     told = "no document passes the filter (path guide/**, tag billing / 환불, language ko, after 2026-01-31)"
     assert found == {"hits": [], "snapshot": "s1"} | ({"detail": told} if none_passes else {})
-
-
-async def test_source_shows_its_metadata(http: aiohttp.ClientSession, pipeline: Pipeline) -> None:
-    source = msgspec.structs.replace(SOURCE, about=About(author="김", date="2026-01-31", recognized=True))
-
-    async def dated(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
-        emitter = Emitter(pipeline.bus.journal, run_id)
-        await emitter.tokens(tokens_of("Yes [1]."))
-        settled = Settled(outcome="answered", question=question.question, answer="Yes [1].", references=(source,))
-        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-        await emitter.events(TokensEnd(), References(items=(source,)), Done())
-
-    pipeline.scripts["dated"] = dated
-    async with http.post(
-        "/v1/runs", json={"question": "dated source"}, headers={"Accept": "application/json"}
-    ) as reply:
-        record = await reply.json()
-    assert record["references"][0]["about"] == {"author": "김", "date": "2026-01-31", "recognized": True}

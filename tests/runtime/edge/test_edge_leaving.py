@@ -109,11 +109,7 @@ async def test_nothing_is_left(edge: str, runs: Runs, pipeline: Pipeline) -> Non
     for path, body in ASKED:
         head, data = _request(port, path, body)
         leaving += [_leave_after(port, head + data[: len(data) - less], 0, 0.0) for less in (len(data), 1)]
-        leaving += [
-            _leave_after(port, head + data, read, patience_s)
-            for read in (0, 1, 200, 2000)
-            for patience_s in (0.0, 0.01, 0.4)
-        ]
+        leaving += [_leave_after(port, head + data, read, patience_s) for read in (0, 200) for patience_s in (0.0, 0.4)]
     await asyncio.gather(*leaving)
 
     async def left() -> dict[str, object]:
@@ -133,7 +129,7 @@ async def test_nothing_is_left(edge: str, runs: Runs, pipeline: Pipeline) -> Non
 
     try:
         with contextlib.suppress(TimeoutError):
-            await until(idle, within_s=120)  # a hundred clients take seconds on two cores
+            await until(idle, within_s=120)  # forty clients take seconds on two cores
         assert await left() == {}
     finally:
         endless.asked.clear()

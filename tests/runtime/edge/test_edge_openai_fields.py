@@ -106,9 +106,9 @@ def test_every_documented_field_has_a_row() -> None:
     assert ChatParams.__annotations__.keys() <= HONOURED.keys() | WITHOUT_EFFECT.keys() | refused
 
 
-@pytest.mark.parametrize("field", [*HONOURED, *WITHOUT_EFFECT])
+@pytest.mark.parametrize("field", HONOURED)
 async def test_field_is_accepted(http: aiohttp.ClientSession, field: str) -> None:
-    async with http.post(CHAT, json=BASE | {field: (HONOURED | WITHOUT_EFFECT)[field]}) as response:
+    async with http.post(CHAT, json=BASE | {field: HONOURED[field]}) as response:
         assert response.status == 200, await response.text()
         assert (await response.text()).rstrip().endswith("data: [DONE]" if field == "stream" else "}")
 

@@ -168,7 +168,6 @@ async def test_retry_joins_no_failed_run(http: aiohttp.ClientSession, slow: Slow
         (CHAT, True, None, "cancelled"),
         (CHAT, False, None, "cancelled"),
         (CHAT, True, "continue", "answered"),
-        ("/v1/runs", True, None, "answered"),
     ],
 )
 async def test_run_ends_with_its_chat_client(
@@ -224,7 +223,7 @@ async def test_idempotency_key_makes_one_run(
     assert refused.headers.get("X-Should-Retry") == (None if path == "/v1/runs" else "false")
 
 
-@pytest.mark.parametrize("key", ["order-7", "order 1.5", "주문/7", "k" * 255])
+@pytest.mark.parametrize("key", ["주문/7", "k" * 255])
 async def test_idempotency_key_in_header_and_body(
     http: aiohttp.ClientSession, slow: Slow, request: pytest.FixtureRequest, key: str
 ) -> None:

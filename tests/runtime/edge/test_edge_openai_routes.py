@@ -73,24 +73,6 @@ async def test_closest_passages_are_cited_in_their_quotes(edge: str, client: ope
     assert [each[:4] for each in quoted] == ["**1.", "**2."]
 
 
-@pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("withdrawn", [False, True])
-async def test_refused_and_withdrawn_answers_cite_nothing(
-    client: openai.AsyncOpenAI, pipeline: Pipeline, stream: bool, withdrawn: bool
-) -> None:
-    async def refuse(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
-        emitter = Emitter(pipeline.bus.journal, run_id)
-        await emitter.tokens(["It says so [1]."])
-        settled = Settled(outcome="refused", reason="grounding_failed", question=question.question)
-        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-        ends = (Error(code="grounding_failed", content="It is withdrawn [1]."), Done()) if withdrawn else (Done(),)
-        await emitter.events(*ends)
-
-    pipeline.scripts["refuse"] = refuse
-    content, annotations, extra = await chat(client, "refuse", stream=stream)
-    assert (bool(content), annotations, extra["references"]) == (True, [], [])
-
-
 # ---------------------------------------------------------------- models, and unknown routes
 
 
@@ -172,7 +154,7 @@ async def test_the_conversation_becomes_history(client: openai.AsyncOpenAI, pipe
             {"role": "user", "content": [{"type": "text", "text": "And the retakes?"}]},
         ],
         max_tokens=5,
-        extra_body={"style": "synthesis", "language": "en"},
+        extra_body={"style": "synthesis", "language": "en", "voice": "helpful"},
     )
     run_id = answer.id.removeprefix("chatcmpl-")
     asked = (await pipeline.bus.journal.latest([key_of(QuestionAsked, run_id).subject]))[0].message
@@ -182,7 +164,7 @@ async def test_the_conversation_becomes_history(client: openai.AsyncOpenAI, pipe
         ("user", "When are the exams?"),
         ("assistant", "In June [1]."),
     ]
-    assert (asked.profile, asked.style, asked.language) == ("tutor", "synthesis", "en")
+    assert (asked.profile, asked.style, asked.language, asked.voice) == ("tutor", "synthesis", "en", "helpful")
     assert (asked.deadline_s, asked.on_disconnect) == (None, "cancel")
 
 

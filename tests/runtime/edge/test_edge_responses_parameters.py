@@ -12,7 +12,6 @@ from runtime.edge.openai.responses_schemas import ResponseAsked
 from tests.runtime.edge.conftest import Pipeline
 from tests.runtime.edge.responding import CREATE, asked_by, created, refused
 from tests.runtime.edge.response_kinds import CITED_TEXT, KINDS
-from tests.runtime.served import ROUTES
 
 
 @pytest.fixture(autouse=True)
@@ -146,15 +145,6 @@ async def test_a_bad_query_names_its_parameter(http: aiohttp.ClientSession, path
     response_id = (await created(http, "환불은"))["id"]
     async with http.get(f"{CREATE}/{response_id}{path}", params=params) as response:
         assert (response.status, (await response.json())["error"]["param"]) == (400, list(params)[-1])
-
-
-def test_routes_are_those_of_the_protocol() -> None:
-    assert {(each.method, each.path, each.scope) for each in ROUTES if each.path.startswith(CREATE)} == {
-        ("POST", CREATE, "ask"),
-        ("GET", f"{CREATE}/{{response_id}}", "read"),
-        ("DELETE", f"{CREATE}/{{response_id}}", "ask"),
-        ("POST", f"{CREATE}/{{response_id}}/cancel", "ask"),
-    }
 
 
 async def test_chain_of_responses_is_a_conversation(http: aiohttp.ClientSession, pipeline: Pipeline) -> None:

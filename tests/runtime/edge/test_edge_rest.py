@@ -33,11 +33,6 @@ from tests.runtime.edge.conftest import Bus, Pipeline
 from tests.runtime.served import ROUTES, declared_routes, edge_of
 
 
-async def test_healthz(http: aiohttp.ClientSession) -> None:
-    async with http.get("/healthz") as response:
-        assert (response.status, await response.json()) == (200, {"status": "ok"})
-
-
 async def test_readyz_names_missing_parts(http: aiohttp.ClientSession, bus: Bus) -> None:
     async with http.get("/readyz") as response:
         found = await response.json()

@@ -61,23 +61,6 @@ async def test_citation_preview_covers_no_control(page: Page) -> None:
     assert preview["y"] >= at["y"] + at["height"] or preview["y"] + preview["height"] <= at["y"]
 
 
-async def test_enter_asks_and_the_address_reopens_the_run(page: Page) -> None:
-    await page.get_by_label("Your question").fill("How long do refunds take?")
-    await page.keyboard.press("Enter")
-    await done(page)
-    await page.reload()
-    await done(page)
-    await expect(answer(page)).to_have_text("How long do refunds take? 1")
-    await expect(page.get_by_role("heading", level=2, name="How long do refunds take?")).to_be_visible()
-
-
-async def test_document_text_is_never_markup(page: Page) -> None:
-    await ask(page, "<img/src=x onerror=alert(1)> <b>bold</b>")
-    await done(page)
-    await expect(answer(page)).to_have_text("<img/src=x onerror=alert(1)> <b>bold</b> 1")
-    assert await answer(page).locator("img, b").count() == 0
-
-
 async def test_headings_and_bold_words_are_rendered(page: Page) -> None:
     await ask(page, "## The conclusion\n\n1. **House rules** 2 * 3 ** 4 [1].")
     await done(page)
