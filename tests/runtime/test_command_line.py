@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import msgspec
 import pytest
 from click.testing import CliRunner
@@ -65,14 +66,11 @@ def test_ask_prints_stream_events(home: Path, demo: subprocess.CompletedProcess[
     assert tokens[-1] == {"type": "token", "content": "", "status": "end"}
 
 
-def test_search_and_ask_obey_the_filter(home: Path, demo: subprocess.CompletedProcess[str]) -> None:
+def test_search_obeys_the_filter(home: Path, demo: subprocess.CompletedProcess[str]) -> None:
     index = str(home / "demo-index")
     found = groundwire(home, "search", "--index", index, "--in-path", "myopia-zh", "--json", "-k", "20", "镜片 safety")
     assert found.returncode == 0, found.stderr
     assert {json.loads(line)["source_id"].partition("/")[0] for line in found.stdout.splitlines()} == {"myopia-zh"}
-    asked = groundwire(home, "ask", "--index", index, "--in-path", "myopia-zh/**", "--tag", "x", "镜片多久更换一次？")
-    assert asked.returncode == 3, asked.stderr
-    assert "path myopia-zh/**, tag x" in asked.stdout
 
 
 NEAR = "镜片是谁发明的？"
@@ -90,15 +88,6 @@ def test_closest_passages_are_printed_with_addresses(home: Path, demo: subproces
     )
     assert "\x1b" not in done.stdout
     assert "closest: " in done.stderr
-
-
-def test_closest_passages_events_mark_matches(home: Path, demo: subprocess.CompletedProcess[str]) -> None:
-    done = groundwire(home, "ask", "--index", str(home / "demo-index"), "--json", NEAR)
-    assert done.returncode == 3, done.stderr
-    events = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [e["type"] for e in events][-3:] == ["token", "passages", "DONE"]
-    marked = {p["text"][start:end] for p in events[-2]["items"] for start, end in p["marked"]}
-    assert marked == {"镜片"}
 
 
 def test_matching_words_are_bold_and_terminal_is_safe(capsys: pytest.CaptureFixture[str]) -> None:
@@ -159,11 +148,8 @@ def test_the_sentence_that_answers_is_bold(cited: str, lead: tuple[int, int], an
     assert answer_pieces(answer, None) == (answer,)
 
 
-@pytest.mark.parametrize("question", ["hello", "What is the price of a rocket to Neptune?"])
-def test_refused_and_declined_exit_with_three(
-    home: Path, demo: subprocess.CompletedProcess[str], question: str
-) -> None:
-    done = groundwire(home, "ask", "--index", str(home / "demo-index"), question)
+def test_declined_exits_with_three(home: Path, demo: subprocess.CompletedProcess[str]) -> None:
+    done = groundwire(home, "ask", "--index", str(home / "demo-index"), "hello")
     assert done.returncode == 3, done.stdout + done.stderr
     assert "references" not in done.stdout
 
@@ -186,17 +172,25 @@ def test_refused_and_declined_exit_with_three(
         (["ask", "--index", "/usr/share", "hi"], 2, "`groundwire index build /usr/share --index share.index`"),
         (["index", "build", "/nowhere", "--index", "{index}-new"], 1, "/nowhere"),
         (["up", "--index", "/nowhere"], 2, "build one with"),
-        (["nothing"], 2, "No such command 'nothing'"),
     ],
 )
 def test_error_is_one_line(
     home: Path, demo: subprocess.CompletedProcess[str], arguments: list[str], status: int, words: str
 ) -> None:
-    done = groundwire(home, *(a.replace("{index}", str(home / "demo-index")) for a in arguments))
-    assert done.returncode == status, done.stderr
-    assert words in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
-    assert "Traceback" not in done.stderr
+    given = [a.replace("{index}", str(home / "demo-index")) for a in arguments]
+    environ = {"GROUNDWIRE_STATE": str(home), "COLUMNS": "200"}
+    done = CliRunner().invoke(groundwire_group, given, env=environ, standalone_mode=False)
+    error = done.exception if isinstance(done.exception, click.ClickException) else None
+    told = error.format_message() if error else done.stderr.strip()
+    assert (error.exit_code if error else done.return_value or done.exit_code) == status, told
+    assert words in told
+    assert len(told.splitlines()) == 1
+
+
+def test_error_of_the_process_is_one_line(home: Path) -> None:
+    done = groundwire(home, "nothing")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "No such command 'nothing'" in done.stderr
 
 
 _NO_SERVER, _NO_OPENSEARCH, _EMPTY = "is no address of a server", "no address of OpenSearch", "the name is empty"
@@ -227,10 +221,10 @@ def test_addresses_and_folders_that_are_none(arguments: list[str], words: str) -
     assert words in done.stderr
 
 
-def test_command_group_lists_its_commands(home: Path) -> None:
-    done = groundwire(home, "keys")
-    assert done.returncode == 2
-    assert "\n  revoke  Revoke the key" in done.stderr
+def test_command_group_lists_its_commands() -> None:
+    done = CliRunner().invoke(groundwire_group, ["keys"])
+    assert done.exit_code == 2
+    assert "\n  revoke  Revoke the key" in done.output
 
 
 @pytest.mark.parametrize("command", commands())
@@ -266,11 +260,11 @@ def test_profile_folder_comes_from_the_settings_file(
     assert f"profiles: there is no folder {tmp_path}/none" in done.stderr
 
 
-def test_doctor_and_graph(home: Path) -> None:
-    done = groundwire(home, "doctor")
-    assert done.returncode == 0, done.stdout
-    assert "nats-server" in done.stdout
-    assert groundwire(home, "graph").stdout.startswith("flowchart TD")
+def test_doctor_and_graph() -> None:
+    done = CliRunner().invoke(groundwire_group, ["doctor"])
+    assert done.exit_code == 0, done.output
+    assert "nats-server" in done.output
+    assert CliRunner().invoke(groundwire_group, ["graph"]).output.startswith("flowchart TD")
 
 
 def test_language_without_a_table_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import uuid
-from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -24,7 +23,7 @@ from runtime.engines.mlx.settings import DeviceSettings
 from runtime.engines.rendering import Renderer
 from runtime.processes.inference import Inference
 from runtime.settings import InferenceSettings
-from tests.runtime.engines.tiny import build
+from tests.runtime.engines.tiny import TEXTS, build
 
 CONTEXTS = tuple(
     Context(content=text, metadata=ContextMetadata(source_id=name, title=name))
@@ -53,7 +52,6 @@ class Steered:
     def __init__(self, engine: MlxEngine) -> None:
         self.engine = engine
         self.model = engine.model
-        self.replies: Counter[str] = Counter()
 
     async def start(self) -> None: ...
 
@@ -66,7 +64,6 @@ class Steered:
             request = msgspec.structs.replace(request, rendered=short)
         async for part in self.engine.generate(request):
             if isinstance(part, Finished):
-                self.replies[variables.name] += 1
                 yield msgspec.structs.replace(part, text=self._steer(request, part.text))
             elif variables.reply_type() is str:
                 yield part
@@ -102,8 +99,9 @@ class Steered:
 @pytest.fixture(scope="module")
 async def steered(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Steered]:
     folder: Path = tmp_path_factory.mktemp("tiny")
-    await asyncio.to_thread(build, folder)
     renderer = Renderer()
+    systems = [each.system for each in renderer.constants()]  # learnt as words, they are fewer tokens
+    await asyncio.to_thread(build, folder, vocab=4096, texts=[*TEXTS, *systems])
     engine = MlxEngine(
         str(folder),
         settings=DeviceSettings(),
@@ -134,13 +132,8 @@ async def runs(bus_settings: BusSettings, steered: Steered) -> AsyncIterator[Run
     assert server.bugs == []
 
 
-STAGES = {
-    "simple": "answer_simple",
-    "report": "answer_report",
-    "synthesis": "answer_synthesis",
-    "structured": "answer_structured",
-    "hint": "answer_hint",
-}
+#: In prose through all the lanes, and in JSON.
+STAGES = {"report": "answer_report", "synthesis": "answer_synthesis"}
 
 
 @pytest.mark.timeout(900)
@@ -171,10 +164,3 @@ async def test_every_stage_parses_model_output(runs: Runs, style: str) -> None:
     # The text of a random model must not become an answer.
     assert record.outcome in ("closest", "refused")
     assert record.reason in ("grounding_failed", "citations_invalid", "model_refused")
-
-
-async def test_every_prompt_was_asked(steered: Steered) -> None:
-    if not set(STAGES.values()) <= set(steered.replies):
-        pytest.skip("some of the questions were asked in another process")
-    understood = {prompt.name for prompt in contracts.PROMPTS} - {"guard_language", "verify_answer"}
-    assert understood <= set(steered.replies)

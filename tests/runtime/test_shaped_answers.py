@@ -12,15 +12,9 @@ from bus.wire.errors import Invalid
 from bus.wire.messages import Constraints, QuestionAsked
 from bus.wire.requests import check_question
 from bus.wire.response_schema import NEEDS_MODEL
-from runtime.engines.engine import Delta, Finished, Request
 from runtime.engines.extractive.engine import ExtractiveEngine
-from runtime.engines.mlx.engine import MlxEngine
-from runtime.engines.mlx.settings import DeviceSettings
-from runtime.engines.openai.wire import problem
 from runtime.replay.journal_traces import read_run
 from runtime.replay.replayer import replay
-from tests.runtime.engines.test_leaving import Answering
-from tests.runtime.engines.tiny import build
 from tests.runtime.test_markers import CONTEXTS, LIE, QUESTION, TEXTS, Engine, text_of, told
 from tests.whole import Whole, whole
 
@@ -78,30 +72,6 @@ async def test_schema_without_a_model_is_refused(tmp_path: Path) -> None:
         events, record = await run.ask(QUESTION, contexts=CONTEXTS, constraints=SHAPED)
     assert (record.outcome, record.unrun, record.detail) == ("failed", "invalid", NEEDS_MODEL)
     assert [(each["code"], each["content"]) for each in events if each["type"] == "error"] == [("invalid", NEEDS_MODEL)]
-
-
-class OnDevice(Answering):
-    """A real model; `said` is its output."""
-
-    said = ""
-
-    async def generate(self, request: Request) -> AsyncIterator[Delta | Finished]:
-        async for part in super().generate(request):
-            if isinstance(part, Finished) and request.variables.name == "answer_simple":
-                self.said = part.text
-            yield part
-
-
-async def test_device_grammar_follows_the_schema(tmp_path: Path) -> None:
-    build(tmp_path / "model")
-    mlx = MlxEngine(str(tmp_path / "model"), settings=DeviceSettings())
-    await mlx.start()
-    engine = OnDevice(mlx)
-    async with whole(tmp_path, engine, cache_entries=0) as run:
-        _, record = await run.ask(QUESTION, contexts=CONTEXTS, constraints=SHAPED)
-    await mlx.close()
-    assert problem(json.loads(engine.said), SCHEMA) == ""
-    assert record.outcome != "failed"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from bus.wire.messages import (
     Context,
     ContextMetadata,
     PassagesJudged,
-    PassagesReady,
     QueryDecomposed,
     SubQueryPlanned,
     Turn,
@@ -237,19 +236,6 @@ async def test_near_passages_are_shown_as_closest(run: Whole, language: str, rel
     start, end = passage.best
     assert word in passage.text[start:end]
     assert (record.references, record.citations, record.confidence) == ((), (), None)
-
-
-async def test_all_events_include_the_closest_passages(run: Whole) -> None:
-    events, record = await run.ask(NEAR["fr"][0], events="all")
-    assert record.outcome == "closest"
-    assert [event["type"] for event in events][-2:] == ["passages", "DONE"]
-
-
-@pytest.mark.parametrize("voice", [None, "strict", "helpful"])
-async def test_stages_receive_the_voice(run: Whole, voice: str | None) -> None:
-    _, record = await run.ask(EN, voice=voice)
-    questions = {m.question.voice for m in await run.messages(record.run_id) if isinstance(m, PassagesReady)}
-    assert questions == {voice or "strict"}
 
 
 @pytest.mark.parametrize("release", ["sentence", "draft", "token"])

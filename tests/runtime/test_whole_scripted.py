@@ -11,7 +11,7 @@ import pytest
 from bus.wire.errors import BadReply, NoReply, OverQuota, Rejected, TooLong, Unavailable
 from bus.wire.messages import Context, ContextMetadata, QuestionAsked
 from prompts import notices
-from prompts.contracts import EvidencePick, PickedSpan, StructuredAnswer, Synthesis
+from prompts.contracts import StructuredAnswer, Synthesis
 from runtime.engines.engine import Delta, Finished, Request
 from runtime.engines.scripted.engine import ScriptedEngine, default_script
 from tests.polling import until
@@ -118,17 +118,6 @@ async def test_answer_of_two_lies_is_refused(ask: Ask, release: str, answer: str
         assert events[-2]["content"] == notices.text("replies", "withdrawn", "en")
 
 
-@pytest.mark.parametrize("release", ["sentence", "draft", "token"])
-async def test_uncited_answer_is_replaced(ask: Ask, release: str) -> None:
-    events, record = await ask(
-        {"answer_simple": "Refunds are paid within 14 days of the return. The fee is not refunded."}, release=release
-    )
-    assert (record.outcome, record.reason) == ("refused", "citations_invalid")
-    assert "references" not in kinds(events)
-    if release != "token":
-        assert "refunds.md" in text_of(events)
-
-
 @pytest.mark.parametrize(("listed", "outcome"), [("refunds.md", "answered"), ("nowhere.md", "refused")])
 async def test_listed_source_must_exist(ask: Ask, listed: str, outcome: str) -> None:
     bare = GOOD.replace(" [1]", "")
@@ -136,13 +125,6 @@ async def test_listed_source_must_exist(ask: Ask, listed: str, outcome: str) -> 
     events, record = await ask({"answer_structured": told(reply)}, style="structured")
     assert (record.outcome, bare in text_of(events)) == (outcome, outcome == "answered")
     assert kinds(events) == ["token", *["references"] * (outcome == "answered"), "DONE"]
-
-
-async def test_a_model_that_refuses_is_heard(ask: Ask) -> None:
-    refusal = Synthesis(answer="", used_citations=(), confidence="low", refused=True, refuse_reason="only cats here")
-    events, record = await ask({"answer_synthesis": told(refusal)}, style="synthesis")
-    assert (record.outcome, record.reason, record.re_gate) == ("refused", "model_refused", "refuse(model)")
-    assert "only cats here" in text_of(events)
 
 
 @pytest.mark.parametrize(("listed", "confidence"), [((1,), "high"), ((1, 3), "low")])
@@ -180,36 +162,6 @@ async def test_missing_answer_model_fails_the_run(ask: Ask, failure: Exception, 
     assert (record.outcome, record.reason) == ("failed", reason)
     assert [(e["type"], e.get("code")) for e in events] == [("error", reason), ("DONE", None)]
     assert events[0]["content"] == notices.reason_text(reason, "en")
-
-
-async def test_missing_judge_model_still_answers(ask: Ask) -> None:
-    judges = ("classify_intent", "classify_query", "select_evidence", "verify_answer")
-    script = {name: raises(Unavailable("no model is loaded")) for name in judges}
-    events, record = await ask({**script, "answer_simple": GOOD})
-    assert (record.outcome, text_of(events)) == ("answered", GOOD)
-    assert {s.stage for s in record.stages if s.fallback} >= set(judges[:3])
-
-
-async def test_unreadable_reply_falls_back(ask: Ask, stack: tuple[Whole, Engine]) -> None:
-    """The engine, not the stage, asks again where that is useful."""
-    _, engine = stack
-    events, _ = await ask({"select_evidence": "nonsense", "answer_simple": GOOD})
-    assert engine.asked.count("select_evidence") == 1
-    assert text_of(events) == GOOD
-
-
-@pytest.mark.parametrize("release", ["sentence", "draft"])
-async def test_unread_verdict_is_not_clean(ask: Ask, release: str) -> None:
-    events, record = await ask({"verify_answer": "nonsense", "answer_simple": GOOD}, release=release)
-    assert (text_of(events), record.outcome, record.re_gate) == (GOOD, "answered", "caution")
-    assert record.confidence != "high"
-
-
-async def test_invented_pick_gives_a_window(ask: Ask) -> None:
-    pick = EvidencePick(spans=(PickedSpan(passage=1, text="Refunds are paid within 99 years."),))
-    events, record = await ask({"select_evidence": told(pick), "answer_simple": GOOD})
-    assert text_of(events) == GOOD
-    assert record.citations[0].cited_text in CONTEXTS[0].content
 
 
 async def test_cancelling_stops_device_and_stream(ask: Ask, stack: tuple[Whole, Engine]) -> None:
@@ -271,7 +223,7 @@ async def test_concurrent_questions_each_end_once(ask: Ask, stack: tuple[Whole, 
         async with limit:
             return await run.ask(f"How long does question {n} take?", contexts=CONTEXTS)
 
-    for events, record in await asyncio.gather(*(one(n) for n in range(80))):
+    for events, record in await asyncio.gather(*(one(n) for n in range(24))):
         assert text_of(events) == record.answer == f"{GOOD} {FEES}"
         assert kinds(events) == ["token", "references", "DONE"]
 
@@ -293,14 +245,6 @@ async def twice(run: Whole, engine: Engine, script: dict[str, Any], question: st
         assert record is not None
         texts.append(f"{record.outcome} {record.answer}")
     return texts, cached
-
-
-async def test_same_question_and_evidence_give_the_same_answer(stack: tuple[Whole, Engine]) -> None:
-    run, engine = stack
-    texts, cached = await twice(run, engine, {"answer_simple": f"{GOOD} {FEES}"}, "How long do kept answers take?")
-    assert texts == [f"answered {GOOD} {FEES}"] * 2
-    assert cached == [[False], [True]]
-    assert engine.asked.count("answer_simple") == 1
 
 
 async def test_a_failure_is_not_kept(stack: tuple[Whole, Engine]) -> None:

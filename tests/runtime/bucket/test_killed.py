@@ -29,7 +29,7 @@ from runtime.settings import IndexSettings, Settings
 from tests.polling import until
 from tests.runtime.bucket.conftest import Snap, noise, same
 
-PARTS = 80
+PARTS = 40
 #: Requests on their way at a time, of either command.
 AT_ONCE = 8
 
@@ -108,7 +108,7 @@ async def test_killed_push_and_pull_continue(
     name = snap({"passages/1.bin": noise(1, 5000), "vectors/graph.bin": noise(2, PARTS * PART)})
     there = 0
     await bucket.declare(0)
-    for after in (3, 20):
+    for after in (3, 16):
         assert await watched.run("push", index, kill_after=after) == -9
         before, there = there, len(await bucket.digests())
         assert before < there < PARTS
@@ -120,7 +120,7 @@ async def test_killed_push_and_pull_continue(
     assert SNAPSHOTS + name in await bucket.names()
 
     cache, got = tmp_path / "cache", 0
-    for after in (12, 30):
+    for after in (24,):
         assert await watched.run("pull", cache, kill_after=after) == -9
         got += after - AT_ONCE - 4  # of which four may be of the manifest, the list and the small file
         with pytest.raises(IndexProblem, match="holds no finished index"):

@@ -78,7 +78,7 @@ def questions(draw: st.DrawFn) -> QuestionAsked:
     )
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(questions())
 async def test_every_run_replays_from_its_file(question: QuestionAsked) -> None:
     trace = load(list(dump(await made(question))), name="file")

@@ -55,8 +55,8 @@ def text_of(trace: Trace) -> str:
 
 
 async def test_masked_traces_replay_without_planted_values() -> None:
-    values, outcomes = planted(26, 324), set()
-    for number in range(36):
+    values, outcomes = planted(26, 216), set()
+    for number in range(24):
         here = values[9 * number : 9 * number + 9]
         trace = await run_with(here, number, PROFILES[number % 3])
         done = await shared(trace, pipeline(), key=b"test")

@@ -3,7 +3,6 @@
 import asyncio
 
 import mlx.core as mx
-import pytest
 from mlx_lm.models.cache import BatchKVCache, KVCache
 
 from runtime.engines.mlx import warmup
@@ -112,7 +111,7 @@ async def test_pinned_prefix_survives_other_requests(start):
     prompts = [render(system=f"Judge number {n}. " * 8) for n in range(6)]
     async with start(warm=prompts, settings={"shared_bytes": 200_000}) as engine:
         assert engine.view().pinned_prefixes == len(prompts)
-        for n in range(60):
+        for n in range(25):
             await collect(engine, request(rendered=render(f"{n} " * 40, system="", max_tokens=1)))
         for prompt in prompts:
             _, finished = await collect(engine, request(rendered=prompt))
@@ -138,11 +137,8 @@ async def test_concurrent_judgements_share_evidence(start):
         assert sum(r.tokens_in_cached > r.tokens_in * 0.8 for r in replies) == len(replies) - 1
 
 
-@pytest.mark.parametrize("temperature", [0.0, 1.0])
-async def test_a_prefix_changes_no_word(start, temperature):
-    prompt = render(
-        FACTS, temperature=temperature, max_tokens=300, schema=shape(note={"type": "string", "maxLength": 30})
-    )
+async def test_a_prefix_changes_no_word(start):
+    prompt = render(FACTS, temperature=1.0, max_tokens=300, schema=shape(note={"type": "string", "maxLength": 30}))
     texts = set()
     async with start() as engine:
         for _ in range(3):

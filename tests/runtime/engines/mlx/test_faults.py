@@ -57,9 +57,8 @@ async def texts(engine, count, **options):
     return [finished.text for _, finished in await asyncio.gather(*notes(engine, count, **options))]
 
 
-async def test_failed_step_is_replayed_for_all_rows(start):
-    async with start() as engine:
-        expected = await texts(engine, 5)
+async def test_failed_step_is_replayed_for_all_rows(start, mlx):
+    expected = await texts(mlx, 5)
     calls = {"left": 40}
 
     def once(loaded, inputs):
@@ -74,10 +73,9 @@ async def test_failed_step_is_replayed_for_all_rows(start):
     assert any(record.replays for record in records)
 
 
-async def test_the_guilty_row_fails_alone(start):
+async def test_the_guilty_row_fails_alone(start, mlx):
     """One row's own token breaks every step that it is part of."""
-    async with start() as engine:
-        expected = await texts(engine, 4)
+    expected = await texts(mlx, 4)
 
     def guilty(loaded, inputs):
         poison = loaded.tokenizer.encode(POISON, add_special_tokens=False)[0]

@@ -74,7 +74,7 @@ PROGRAM = textwrap.dedent(
 
 def test_process_exits_cleanly_under_load(tiny):
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(tiny), "5"], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-c", PROGRAM, str(tiny), "2"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
 
