@@ -101,7 +101,7 @@ async def written(
         text = shortened(text, max(most_chars - len(stream.notice), most_chars // 2))
     if not refused:
         earlier = await shown_before(emit)
-        await stream.run(_once(_after(text, as_evidence(earlier.text, earlier.cited))), earlier, whole=True)
+        await stream.run(_once(text.removeprefix(as_evidence(earlier.text, earlier.cited))), earlier, whole=True)
     return drafted(stream, confidence=confidence, refused=refused, refuse_reason=refuse_reason, cited=tuple(cited))
 
 
@@ -184,10 +184,6 @@ def budget(request: AnswerRequested) -> int:
 def layout(answer: contracts.StructuredAnswer) -> str:
     """A structured answer as text: the summary, then its details as a list."""
     return "\n".join([answer.summary, *(f"- {detail}" for detail in answer.details)])
-
-
-def _after(text: str, before: str) -> str:
-    return text[len(before) :] if text.startswith(before) else text
 
 
 async def _once(text: str) -> AsyncIterator[str]:

@@ -260,17 +260,13 @@ def _f1(asked: Asked, heading: str) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
-def _last_heading(unit: Unit) -> frozenset[str]:
-    return _terms(unit.path[-1]) if unit.path else frozenset()
-
-
 def _first_of(asked: Asked, read: Read, side: frozenset[str]) -> float:
     """The share of a side of a comparison in a unit's first words or nearest heading, if it does not name the other side."""
     if any(other & read.bag for other in asked.sides if other != side):
         return 0.0
     whole = asked.weight_of(side) or 1.0
-    beginning = _terms(read.unit.text[:_BEGINNING])
-    return max(asked.weight_of(side & words) for words in (beginning, _last_heading(read.unit))) / whole
+    texts = (read.unit.text[:_BEGINNING], *read.unit.path[-1:])
+    return max(asked.weight_of(side & _terms(text)) for text in texts) / whole
 
 
 def _pieces_in(texts: Sequence[str], asked: Asked) -> tuple[dict[str, float], list[list[bool]]]:

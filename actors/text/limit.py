@@ -77,17 +77,13 @@ class TextLimit:
         for token in tokens:
             if not self._left and token.strip():
                 self.cut = "length"
-                if not self._ended():
+                if not ends_sentence(self._tail):
                     kept.append(ELLIPSIS)
                 break
             self._left -= bool(token.strip())
             self._tail = (self._tail + token)[-_TAIL:]
             kept.append(token)
         return kept
-
-    def _ended(self) -> bool:
-        """Whether the shown text ends with a sentence."""
-        return ends_sentence(self._tail)
 
 
 def limited(text: str, constraints: Constraints) -> tuple[str, Cut | UnsetType]:

@@ -56,9 +56,9 @@ async def grant(journal: Journal, run_id: str, access: Access, *, patience_s: fl
     return await journal.publish(access_key(run_id).subject, _encode(access), patience_s=patience_s) is not None
 
 
-async def access_of(journal: Journal, run_id: str, *, behind: tuple[str, int] | None = None) -> Access | None:
-    """The run's access; None when it was not asked by a key. `behind`: a later record of the run. Raises Unavailable."""
-    return access_in(await journal.latest([access_key(run_id).subject], behind=behind))
+async def access_of(journal: Journal, run_id: str) -> Access | None:
+    """The run's access; None when it was not asked by a key. Raises Unavailable."""
+    return access_in(await journal.latest([access_key(run_id).subject]))
 
 
 def covers(groups: Groups, other: Groups) -> bool:

@@ -93,7 +93,7 @@ class SourceText(ListedSource, frozen=True, kw_only=True, tag=True):
 
     `blocks` say what each stretch is: prose, a heading, a table's row. `page_starts` are pairs of an offset and the page that
     starts there, `pages` the last one with text. `original`: the path of the file itself, empty where it is not served, and
-    `media_type` its type. `detail`: what of the text cannot be shown.
+    `media_type` its type.
     """
 
     snapshot: str
@@ -105,7 +105,6 @@ class SourceText(ListedSource, frozen=True, kw_only=True, tag=True):
     page_starts: tuple[tuple[int, int], ...] = ()
     original: str = ""
     media_type: str = ""
-    detail: str = ""
 
 
 class SourceList(msgspec.Struct, frozen=True, kw_only=True, tag=True):

@@ -314,12 +314,12 @@ class Inbox:
         self._prefix = client.new_inbox()
         self._tokens = itertools.count(1)
         self._takers: dict[str, Callable[[Msg], None]] = {}
-        self._subscribed: asyncio.Task[None] | None = None
+        self._subscribed: asyncio.Task[Subscription] | None = None
 
     async def open(self, taker: Callable[[Msg], None]) -> str:
         """A reply subject; its messages go to `taker` until `close`."""
         if self._subscribed is None:
-            self._subscribed = asyncio.ensure_future(self._subscribe())
+            self._subscribed = asyncio.create_task(receive(self.client, f"{self._prefix}.*", self._take))
         await asyncio.shield(self._subscribed)
         token = str(next(self._tokens))
         self._takers[token] = taker
@@ -327,9 +327,6 @@ class Inbox:
 
     def close(self, reply: str) -> None:
         self._takers.pop(reply.rpartition(".")[2], None)
-
-    async def _subscribe(self) -> None:
-        await receive(self.client, f"{self._prefix}.*", self._take)
 
     def _take(self, msg: Msg) -> None:
         taker = self._takers.get(msg.subject.rpartition(".")[2])

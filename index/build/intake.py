@@ -73,7 +73,7 @@ class Intake:
         for entry in build.catalogue.values():
             self._known.setdefault(entry.origin, []).append(entry)
             if entry.content:
-                self._contents.setdefault(_bytes_of(entry), []).append(entry.source_id)
+                self._contents.setdefault(entry.content.partition(".")[0], []).append(entry.source_id)
 
     def take_files(self, files: list[FileToRead], roots: Sequence[Root]) -> None:
         """Raises IndexProblem when their groups are not known."""
@@ -416,7 +416,3 @@ def _basis(root: Root) -> str:
 
 def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:32]
-
-
-def _bytes_of(entry: Entry) -> str:
-    return entry.content.partition(".")[0]

@@ -134,11 +134,7 @@ class FileToRead(NamedTuple):
 
     @property
     def origin(self) -> str:
-        return origin_of(self.path)
-
-
-def origin_of(path: Path) -> str:
-    return printable(str(path))
+        return printable(str(self.path))
 
 
 class Finder:

@@ -144,7 +144,9 @@ class SegmentedVectors:
         self._firsts = np.array([segment.first for segment in self.segments], dtype=np.int64)
         kept = [_kept(segment, self.removed) for segment in self.segments]
         self._kept = [None if each.all() else each for each in kept]
-        self._places = functools.lru_cache(REMEMBERED)(self._places_of)
+        self._places = functools.lru_cache(REMEMBERED)(
+            lambda allowed: [segment.places(allowed.numbers) for segment in self.segments]
+        )
 
     def search(self, vector: Vectors, k: int, allowed: Allowed | None = None) -> dict[int, float]:
         """Passage numbers and their cosines, best first, equal ones by number.
@@ -163,9 +165,6 @@ class SegmentedVectors:
             strict=True,
         )
         return _best(np.concatenate(labels), np.concatenate(cosines), k)
-
-    def _places_of(self, allowed: Allowed) -> list[Places]:
-        return [segment.places(allowed.numbers) for segment in self.segments]
 
     def _near(self, vector: Vectors, k: int) -> list[Places | None]:
         """The places in every segment that may be among the `k` nearest, ascending; None for all."""

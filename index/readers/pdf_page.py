@@ -91,10 +91,6 @@ def read_page(page: "PdfPage", number: int) -> Page:
     return Page(number, end - down, runs, aside, rules)
 
 
-def _upright(box: Box) -> Box:
-    return box[0], box[1], -box[3], -box[2]
-
-
 def _turned(angle: int, box: Box) -> tuple[float, float, float, float]:
     """A box as left, right, top, bottom when the text at this angle is read; the vertical axis points downwards."""
     left, right, bottom, top = box
@@ -104,7 +100,7 @@ def _turned(angle: int, box: Box) -> tuple[float, float, float, float]:
         return -right, -left, bottom, top
     if angle == 270:
         return -top, -bottom, -right, -left
-    return _upright(box)
+    return box[0], box[1], -box[3], -box[2]
 
 
 def _runs_downwards(words: list[Word]) -> bool:

@@ -1,7 +1,6 @@
 """Citation markers in every notation: [1], [1, 2], [1-3], [1][3], full-width brackets, Arabic-Indic digits."""
 
 import re
-import unicodedata
 from functools import lru_cache
 from typing import Final
 
@@ -53,14 +52,12 @@ def strip_markers(text: str) -> str:
 def _numbers(inside: str) -> tuple[int, ...]:
     numbers: list[int] = []
     for part in re.split(r"[,،、，;；]", inside):
-        bounds = [_integer(fragment) for fragment in re.split(f"[{re.escape(_RANGE_SIGNS)}]", part)]
+        bounds = [
+            int("".join(filter(str.isdecimal, fragment))) for fragment in re.split(f"[{re.escape(_RANGE_SIGNS)}]", part)
+        ]
         low, high = bounds[0], bounds[-1]
         if not low <= high <= low + _WIDEST_RANGE:
             numbers.extend(bounds)
         else:
             numbers.extend(range(low, high + 1))
     return tuple(dict.fromkeys(numbers))
-
-
-def _integer(digits: str) -> int:
-    return int("".join(str(unicodedata.decimal(char)) for char in digits if char.isdecimal()))

@@ -1,7 +1,6 @@
 """The text of an indexed document, put together again from its passages, a stretch at a time.
 
-Passages overlap, and the text between two of them is kept with the second. An index of before that was kept has the same
-characters at the same places, but for those between passages, which are line breaks here.
+Passages overlap, and the text between two of them is kept with the second.
 """
 
 from bisect import bisect_left, bisect_right
@@ -21,8 +20,7 @@ _BATCH = 8
 class Stretch(NamedTuple):
     """The characters `start..end` of a document, which has `last_page` pages with text, if it has pages.
 
-    `blocks` are cut at both ends; `pages` holds (offset, page number) where a page starts, the first at `start`. `whole`: no
-    character replaces a character that the index does not have.
+    `blocks` are cut at both ends; `pages` holds (offset, page number) where a page starts, the first at `start`.
     """
 
     start: int
@@ -31,7 +29,6 @@ class Stretch(NamedTuple):
     blocks: tuple[Block, ...]
     pages: tuple[tuple[int, int], ...]
     last_page: int | None
-    whole: bool
 
 
 def stretch(read: Read, entry: Entry, start: int, end: int) -> Stretch:
@@ -39,7 +36,6 @@ def stretch(read: Read, entry: Entry, start: int, end: int) -> Stretch:
     end = max(0, min(end, entry.characters))
     start = max(0, min(start, end))
     passages = list(_between(read, entry, start, end))
-    text, whole = _joined(passages, entry, start, end)
     starts = [page for page in _page_starts(passages) if page[0] < end]
     before = [number for offset, number in starts if offset <= start]
     pages = [(start, before[-1])] if before else []
@@ -47,11 +43,10 @@ def stretch(read: Read, entry: Entry, start: int, end: int) -> Stretch:
     return Stretch(
         start,
         end,
-        text,
+        _joined(passages, entry, start, end),
         tuple(_cut(_merged(passages), start, end)),
         (*pages, *(page for page in starts if page[0] > start)),
         next(reversed([number for _, number in _page_starts(last)]), None),
-        whole,
     )
 
 
@@ -88,9 +83,9 @@ def _from(read: Read, entry: Entry, place: int) -> Iterator[Passage]:
         yield from read(entry, start, _BATCH)
 
 
-def _joined(passages: list[Passage], entry: Entry, start: int, end: int) -> tuple[str, bool]:
+def _joined(passages: list[Passage], entry: Entry, start: int, end: int) -> str:
     parts: list[str] = []
-    at, whole = start, True
+    at = start
 
     def add(begin: int, piece: str) -> None:
         """Add the new text within the stretch of a text that begins at `begin`."""
@@ -99,22 +94,13 @@ def _joined(passages: list[Passage], entry: Entry, start: int, end: int) -> tupl
         parts.append(taken)
         at += len(taken)
 
-    def fill(until: int) -> None:
-        nonlocal whole
-        if at < min(until, end):
-            whole = False
-            add(at, "\n" * (min(until, end) - at))
-
     for passage in passages:
-        add_from = passage.char_start - len(passage.before)
-        if add_from <= at:
-            add(add_from, passage.before)
-        fill(passage.char_start)
+        if (before := passage.char_start - len(passage.before)) <= at:
+            add(before, passage.before)
         add(passage.char_start, passage.text)
     if passages and passages[-1].number == entry.first + entry.count - 1:
         add(passages[-1].char_end, passages[-1].after)
-    fill(entry.characters)
-    return "".join(parts), whole
+    return "".join(parts)
 
 
 def _merged(passages: Iterable[Passage]) -> Iterator[Block]:

@@ -114,7 +114,7 @@ class OpenArguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 class OpenedSource(msgspec.Struct, frozen=True, kw_only=True):
     """A stretch of a document. `page`: its first page, if the document has pages; `next`: the next character, null at the end.
 
-    `characters`: the length of the whole document. `detail`: the reason if some of the text cannot be shown.
+    `characters`: the length of the whole document.
     """
 
     source_id: str
@@ -127,7 +127,6 @@ class OpenedSource(msgspec.Struct, frozen=True, kw_only=True):
     end: int
     characters: int
     next: int | None
-    detail: str
     text: str
 
 

@@ -141,12 +141,6 @@ def _cited(searcher: Searcher, asked: PageAsked) -> tuple[str, float]:
     return page.text[start - page.start : end - page.start], near
 
 
-_NOT_WHOLE = (
-    "this document was indexed before the text between its passages was kept, which is shown as line breaks;"
-    " an index built into a new folder has it"
-)
-
-
 class Sources:
     """Answers questions about documents. `originals`: whether their own files may be opened."""
 
@@ -190,7 +184,6 @@ def text_of(searcher: Searcher, asked: TextAsked) -> SourceText:
             page_starts=held.pages,
             original=original_path(entry.source_id) if has_own_file(entry) else "",
             media_type=media_type(entry.origin) if has_own_file(entry) else "",
-            detail="" if held.whole else _NOT_WHOLE,
         )
         if length <= 1 or fits(text):
             return text

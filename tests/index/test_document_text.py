@@ -5,10 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from index.model import Block, Document, Passage
 from index.readers import Source, Unreadable, read
@@ -68,7 +65,6 @@ def test_any_stretch_matches_the_document(tmp_path: Path) -> None:
         read_passages = stored(folder, prepared)
         whole = stretch(read_passages, prepared.entry, 0, 10**9)
         assert whole.text == document.text, document.source_id
-        assert whole.whole
         shown = [block for block in document.blocks if any(map(str.isalnum, document.text[block.start : block.end]))]
         places = {(block.start, block.end, block.kind) for block in whole.blocks}
         assert places >= {(block.start, block.end, block.kind) for block in shown}, document.source_id
@@ -83,29 +79,6 @@ def test_any_stretch_matches_the_document(tmp_path: Path) -> None:
                 assert [number for _, number in part.pages[:1]] == expected or part.start == part.end
         seen += 1
     assert seen > 5
-
-
-@settings(max_examples=40)
-@given(st.integers(0, 2000), st.integers(0, 2000))
-def test_older_index_keeps_every_place(tmp_path_factory: pytest.TempPathFactory, start: int, length: int) -> None:
-    document = Document(
-        source_id="d", title="D", text="\n\n".join(["One is said here. " * 40, "Two is said there. " * 60])
-    )
-    prepared = prepare(document)
-    older = [msgspec.structs.replace(one, before="", after="") for one in prepared.passages]
-    read_passages = stored(tmp_path_factory.mktemp("older"), Prepared(prepared.entry, older, prepared.hashes))
-    part = stretch(read_passages, prepared.entry, start, start + length)
-    expected = document.text[start : start + length]
-    assert len(part.text) == len(expected)
-    assert part.text.replace("\n", " ") == expected.replace("\n", " ")
-    assert part.text == expected or not part.whole
-
-
-def test_a_record_of_before_is_read(tmp_path: Path) -> None:
-    prepared = prepare(Document(source_id="d", title="D", text="One is said here. " * 300))
-    fields = msgspec.to_builtins(prepared.passages[1])
-    older = msgspec.msgpack.decode(msgspec.msgpack.encode(fields[: len(fields) - 4]), type=Passage)
-    assert (older.text, older.before, older.pages, older.goes_on) == (prepared.passages[1].text, "", (), False)
 
 
 @pytest.mark.parametrize(

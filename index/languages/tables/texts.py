@@ -180,7 +180,6 @@ class SourcePage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     original: Text  # link to the file itself
     published: Text  # link to where the document is published
     columns: Text  # what a table is called that a reader of screens meets
-    not_whole: Text  # the index is older and lacks the text between passages
     missing: Text  # heading: there is no such document
     missing_why: Text
     key_needed: Text  # heading: the service asks for a key

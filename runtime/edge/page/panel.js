@@ -99,7 +99,6 @@ function showText(source, start, end, box) {
     } else put(at, words);
   }
   if (source.start + letters.length < source.characters) make("p", "…", box, "soft");
-  if (source.detail) quoted("p", source.detail, box, "soft");
   const body = $("panel-body"); // it alone scrolls: the answer stays where it is
   if (first) body.scrollTop += first.getBoundingClientRect().top - body.getBoundingClientRect().top - body.clientHeight / 4;
 }

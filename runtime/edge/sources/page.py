@@ -141,8 +141,6 @@ async def _document_page(request: web.Request, edge: Edge, named: str, caller: C
         page[1].set("class", "framed")
     else:
         _add_head(main, text, to, words, language)
-    if text.detail:
-        add(main, "p", words.not_whole, class_="note")
     if text.media_type == PDF and text.pages:
         number_of_page = number_of_page or page_at(text, cited[0])
         on_page = TextAsked(source_id=named, page=number_of_page, groups=caller.groups)

@@ -57,7 +57,6 @@ async def test_every_source_is_listed_and_opens(http: aiohttp.ClientSession) -> 
         assert found.url == "https://example.org/3" if item.source_id == "published" else found.url.startswith(PAGES)
         assert found.start == 0
         assert len(found.text) == found.end == min(item.characters, 50_000)
-        assert found.detail == ""
 
 
 async def test_text_is_that_of_the_document(http: aiohttp.ClientSession) -> None:

@@ -359,7 +359,7 @@ class SourceText(ListedSource, frozen=True, kw_only=True):
     """A document, and the characters `start..end` of its text.
 
     `original`: the path of the file itself, empty where it is not served. `page_starts` are pairs of an offset and the page that
-    starts there. `detail`: what of the text cannot be shown.
+    starts there.
     """
 
     snapshot: str = ""
@@ -371,7 +371,6 @@ class SourceText(ListedSource, frozen=True, kw_only=True):
     page_starts: tuple[tuple[int, int], ...] = ()
     original: str = ""
     media_type: str = ""
-    detail: str = ""
 
 
 class SourceList(_Struct, frozen=True, kw_only=True):
