@@ -7,7 +7,7 @@ When it cannot be translated the draft goes on as it is, with its `wrong_languag
 
 import msgspec
 
-from actors.answering.cleaning import Cleaning
+from actors.answering.outgoing import Cleaning
 from actors.answering.sentence_check import cited_in, each_checked
 from bus.delivery.actor import actor
 from bus.powers.protocols import Ask

@@ -7,13 +7,12 @@ that it named go on if it copied nothing letter by letter.
 """
 
 from actors.evidence.lanes import blank, verbatim
-from actors.evidence.prompt_shapes import chunk_of
+from actors.evidence.section import chunk_of
 from actors.outcome.closest import MOST
 from bus.delivery.actor import actor
 from bus.powers.protocols import Ask
 from bus.wire.errors import Failure
-from bus.wire.fields import same_fields
-from bus.wire.messages import Analysis, Extract, Passage, PassagesJudged, PassagesRetrieved
+from bus.wire.messages import Analysis, Extract, Passage, PassagesJudged, PassagesRetrieved, same_fields
 from prompts import contracts
 
 

@@ -17,8 +17,15 @@ from bus.powers.events import Source, Sources
 from bus.powers.protocols import Emit, Search
 from bus.powers.searching import SearchRequest
 from bus.wire.errors import Failure
-from bus.wire.fields import same_fields
-from bus.wire.messages import AnswerSettled, Collection, Passage, PassagesReady, PassagesRetrieved, SubQueryPlanned
+from bus.wire.messages import (
+    AnswerSettled,
+    Collection,
+    Passage,
+    PassagesReady,
+    PassagesRetrieved,
+    SubQueryPlanned,
+    same_fields,
+)
 from index.filters import narrowed, words_of
 from index.masking import masked
 from prompts import notices

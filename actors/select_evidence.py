@@ -9,7 +9,7 @@ Contexts given by the caller are judged by the model alone.
 """
 
 from actors.evidence import spans
-from actors.evidence.prompt_shapes import chunk_of
+from actors.evidence.section import chunk_of
 from actors.question.resolved import asks_model
 from actors.selecting.chosen import (
     candidates,

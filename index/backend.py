@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from index.embedders.embedder import Embedder, Vectors
 from index.filters import Filter
-from index.groups import Groups
-from index.model import Entry, Metadata, Passage
+from index.model import Entry, Groups, Metadata, Passage
 from index.snapshot.snapshot import Manifest
 from index.text.coverage import GramSet
 

@@ -10,8 +10,7 @@ from index.documents.files import RECORDS
 from index.embedders import lsa
 from index.engines import lucene, vectors
 from index.errors import IndexProblem
-from index.groups import counted
-from index.model import Entry, Passage
+from index.model import Entry, Passage, counted
 from index.readers import by_suffix
 from index.snapshot import snapshot
 from index.snapshot.catalogue import read_catalogue

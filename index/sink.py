@@ -11,8 +11,7 @@ from typing import Protocol
 
 from index.embedders import lsa
 from index.embedders.embedder import Embedder, EmbedderSpec, check_match
-from index.groups import access_digest
-from index.model import FORMAT, Entry, Passage
+from index.model import FORMAT, Entry, Passage, access_digest
 from index.snapshot.prepared import Hashes
 from index.snapshot.roots import Root
 from index.snapshot.snapshot import Manifest

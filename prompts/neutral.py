@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from index.languages.folding import INVISIBLE, visible
+from index.languages.characters import INVISIBLE, visible
 
 #: Names of tags that chat templates and reasoning models treat as structure, besides the prompts' own.
 _MODEL_TAGS = (

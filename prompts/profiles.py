@@ -14,8 +14,7 @@ import msgspec
 
 from index.filters import Filter
 from index.languages import LANGUAGES, union
-from index.languages.folding import normal
-from index.languages.scripts import HAN, HANGUL
+from index.languages.characters import HAN, HANGUL, normal
 from index.languages.toml_check import nearest, problems
 from prompts.vocabulary import Language, QueryType, ReasoningEffort, Release, Style, Voice
 

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from typing import Final, NamedTuple
 
-from index.languages.folding import visible
+from index.languages.characters import visible
 
 _NAMES: Final = (
     r"(?:think(?:ing)?|thoughts?|thought_process|reasoning|analysis|reflection|scratch_?pad|inner_monologue|cot"

@@ -18,7 +18,7 @@ from typing import Final
 import click
 import msgspec
 
-from index.languages.folding import INVISIBLE
+from index.languages.characters import INVISIBLE
 
 _JOINERS: Final = "\u200c\u200d"  # between two letters of some scripts, between two pictures of an emoji
 _VARIANTS: Final = "\ufe0e\ufe0f"  # behind a picture: as text, as emoji

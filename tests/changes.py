@@ -70,8 +70,8 @@ def routes(edge):
 FORMAT = '''
 """Files of the ending .probe: one paragraph."""
 
-from index.readers.building import TextBuilder
-from index.readers.decoding import decode
+from index.readers.formats import TextBuilder
+from index.readers.text import decode
 from index.readers.formats import Format
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from index.languages.folding import normal, visible
+from index.languages.characters import normal, visible
 from index.masking import mask
 from index.text.sentences import split
 

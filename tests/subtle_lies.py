@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 
 from babel import Locale
 
-from index.languages.scripts import HANGUL
+from index.languages.characters import HANGUL
 from tests.lies import NEGATIONS
 
 Lie = Literal["entity", "role", "cause", "attribution", "order", "negation", "unit", "qualifier"]

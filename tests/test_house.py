@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from index.languages import FOLDER, LANGUAGES, of
-from index.languages.scripts import LETTERS
+from index.languages.characters import LETTERS
 from prompts.profiles import AgentOverride, Profile, Retrieval, Scope
 from runtime import settings
 from tests.bench.bench_interfaces import FEATURES

@@ -20,8 +20,8 @@ from bus.runs.requests import serve_runs
 from bus.runs.run_record import RunRecord
 from bus.runs.runs import Runs
 from bus.transport.connection import Client, Inbox, connect, declare_streams, keep_trying
+from bus.transport.health import Watch
 from bus.transport.settings import BusSettings
-from bus.transport.watched import Watch
 from bus.wire.messages import Message, Passage, QuestionAsked
 from runtime.engines.engine import Engine
 from runtime.processes import nats_server, nats_users

@@ -16,7 +16,6 @@ from actors.text.limit import most_of_model
 from actors.text.numbering import as_evidence
 from bus.powers.protocols import Ask, Emit
 from bus.wire.errors import ContentRefused, Failure
-from bus.wire.fields import same_fields
 from bus.wire.messages import (
     AnswerDrafted,
     AnswerRequested,
@@ -24,6 +23,7 @@ from bus.wire.messages import (
     AnswerVerified,
     DraftMistranslated,
     Sentence,
+    same_fields,
 )
 from bus.wire.response_schema import NEEDS_MODEL
 from index.languages import UNDETERMINED

@@ -12,8 +12,7 @@ from typing import Final, NamedTuple
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from actors.answering.cleaning import Cleaning
-from actors.answering.outgoing import Outgoing
+from actors.answering.outgoing import Cleaning, Outgoing
 from actors.answering.sentence_check import SentenceCheck, cited_in, on_wire
 from actors.gate import flags as gate
 from actors.gate.flags import standing
@@ -23,8 +22,7 @@ from actors.text.numbering import aligned, as_evidence, plain
 from bus.powers.events import Withheld
 from bus.powers.protocols import Ask, Emit
 from bus.wire.messages import AnswerRequested, Conflict, Flag, Sentence, Span, UnverifiedSentence
-from index.text.citations import strip_markers
-from index.text.fences import fences
+from index.text.citations import fences, strip_markers
 from index.text.sentences import SentenceStream, in_sentences
 from prompts import notices
 from prompts.notices import ConflictingValue

@@ -5,8 +5,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from actors.answering.cleaning import Cleaning
-from actors.evidence.prompt_shapes import evidence_of
+from actors.answering.outgoing import Cleaning
+from actors.evidence.section import evidence_of
 from actors.gate import flags as gate
 from actors.gate.check import check_sentence, stands_alone
 from actors.gate.flags import BEYOND, standing
@@ -15,8 +15,7 @@ from actors.question.profile import in_language, profile_of
 from actors.question.resolved import asks_model
 from bus.powers.protocols import Ask
 from bus.wire.errors import Failure
-from bus.wire.fields import same_fields
-from bus.wire.messages import AnswerRequested, Contradiction, Draft, Flag, Question, Sentence
+from bus.wire.messages import AnswerRequested, Contradiction, Draft, Flag, Question, Sentence, same_fields
 from index.languages.detection import detect
 from index.text.citations import markers, strip_markers
 from index.text.sentences import in_sentences

@@ -8,7 +8,7 @@ import msgspec
 
 from actors.facts.stems import stems
 from index.languages import union
-from index.languages.folding import fold, normal
+from index.languages.characters import fold, normal
 from index.model import Document
 from index.text.citations import strip_markers
 from index.text.sentences import split

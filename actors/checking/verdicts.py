@@ -28,8 +28,8 @@ from actors.facts.lexicon import forces
 from actors.facts.numbers.slots import slot_index, slots
 from actors.gate.check import check_sentence
 from actors.gate.flags import Flag, standing
+from index.languages.characters import normal
 from index.languages.detection import detect
-from index.languages.folding import normal
 from index.languages.negation import is_negated, negations
 
 #: A longer claim is not compared, in characters.

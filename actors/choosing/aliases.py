@@ -11,8 +11,7 @@ from typing import Final, NamedTuple
 
 from actors.choosing.asked import Asked
 from bus.wire.messages import Passage
-from index.languages.folding import fold
-from index.languages.scripts import is_han, is_hangul
+from index.languages.characters import fold, is_han, is_hangul
 from index.languages.words import terms
 
 _BRACKETED: Final = re.compile(r"[(（]([^\n()（）,，。;；:：、|]{2,40})[)）]")

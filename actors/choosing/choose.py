@@ -14,15 +14,14 @@ from operator import mul
 from actors.choosing.aliases import aliases, listed
 from actors.choosing.asked import Asked, read_question
 from actors.choosing.features import FEATURES, Read, read_units, values
-from actors.choosing.ranked import Ranked
 from actors.choosing.rows import MOST_OF_ROW, TOLD, look_up
-from actors.choosing.signs import probability, signs
+from actors.choosing.signs import Ranked, probability, signs
 from actors.choosing.units import MOST, Unit, units_of
 from actors.choosing.weights import Weights, weights
 from actors.evidence.spans import Slice
 from actors.evidence.standing import out_of_date
 from bus.wire.messages import Collection, Passage, Question, Span
-from index.languages.folding import fold
+from index.languages.characters import fold
 from index.text.passages import weigh
 
 #: How many units are shown at most, and the least share of the probability that one beside the best needs.

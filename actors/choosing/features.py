@@ -9,12 +9,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from actors.choosing.aliases import Alias
-from actors.choosing.asked import Asked
-from actors.choosing.forms import holds
+from actors.choosing.asked import Asked, holds
 from actors.choosing.rows import look_up
 from actors.choosing.units import Unit
 from bus.wire.messages import Passage
-from index.languages.folding import fold
+from index.languages.characters import fold
 from index.languages.words import FUNCTION_WORDS, WORD, grams, terms_of
 
 #: In the order of a row of values; each is 0 to 1 but `length`.

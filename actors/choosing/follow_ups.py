@@ -15,8 +15,7 @@ import msgspec
 
 from actors.choosing.asked import Asked, read_question
 from actors.choosing.choose import Choice, choose
-from actors.choosing.ranked import Ranked
-from actors.choosing.signs import KNOWN, known
+from actors.choosing.signs import KNOWN, Ranked, known
 from actors.choosing.units import MOST
 from actors.choosing.weights import shows
 from actors.evidence.spans import share_held

@@ -14,11 +14,9 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from actors.choosing.asked import Asked
-from actors.choosing.forms import Kind, kind_of
+from actors.choosing.asked import Asked, Kind, kind_of
 from index.languages import FALLBACK, LANGUAGES, of
-from index.languages.folding import fold
-from index.languages.scripts import is_han, is_hangul
+from index.languages.characters import fold, is_han, is_hangul
 from index.languages.tables.kinds import variants_in
 from index.languages.tables.questions import Columns
 from index.languages.words import terms

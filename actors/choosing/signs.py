@@ -1,21 +1,40 @@
 """What speaks for and against a whole choice, and the probability that it answers.
 
-Also: how nearly a word stands among others, when their endings are set aside.
+Also: a unit among all those of the passages found, as the ranking sees it; and how nearly a word stands among others, when their
+endings are set aside.
 """
 
 import math
 import re
 from collections.abc import Sequence, Set
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from actors.choosing.asked import Asked
-from actors.choosing.forms import holds
-from actors.choosing.ranked import Ranked
+from actors.choosing.asked import Asked, holds
+from actors.choosing.features import FEATURES, Read
+from actors.choosing.units import Unit
 from actors.choosing.weights import Weights
 from bus.wire.messages import Passage
-from index.languages.folding import fold
-from index.languages.scripts import is_han, is_hangul
+from index.languages.characters import fold, is_han, is_hangul
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A unit with its score, unbounded, and its share of the probability among all units and none; `values` are its features."""
+
+    unit: Unit
+    score: float
+    share: float
+    values: tuple[float, ...]
+    read: Read
+
+    def value(self, feature: str) -> float:
+        return self.values[_PLACE[feature]]
+
+
+_PLACE = {name: place for place, name in enumerate(FEATURES)}
+
 
 #: From this similarity on, a word counts as another form of the same word.
 KNOWN: Final = 0.6

@@ -11,10 +11,9 @@ from itertools import combinations
 
 import msgspec
 
-from actors.evidence.amounts import Amount, same
 from actors.evidence.near_copies import contradicted, in_key
 from actors.evidence.spans import Slice, numbered
-from actors.evidence.statements import Claim, all_statements, statements
+from actors.evidence.statements import Amount, Claim, all_statements, same, statements
 from actors.evidence.thresholds import (
     ALIKE_SHARE,
     ALIKE_SHARE_IN_DOCUMENT,

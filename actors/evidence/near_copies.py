@@ -14,8 +14,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from actors.evidence.amounts import written
-from actors.evidence.statements import Claim
+from actors.evidence.statements import Claim, written
 from actors.evidence.thresholds import (
     COMMON_WORDS,
     NAME_AGREEMENT_SHARE,
@@ -30,9 +29,8 @@ from actors.facts.lexicon import exclude, forces, terms
 from actors.facts.numbers.values import TOKEN, read
 from actors.facts.stems import stems
 from index.languages import LANGUAGES
-from index.languages.folding import normal
+from index.languages.characters import HAN, normal
 from index.languages.negation import is_negated, negations
-from index.languages.scripts import HAN
 from index.text.citations import strip_markers
 
 _HAN = re.compile(f"[{HAN}]")

@@ -15,7 +15,7 @@ from actors.evidence.thresholds import FILE_NAME_CHARS, TITLE_NAMED_SHARE, TITLE
 from actors.facts.stems import stems
 from bus.wire.messages import About
 from index.languages import union
-from index.languages.folding import ascii_digits, fold, normal
+from index.languages.characters import ascii_digits, fold, normal
 from index.text.sentences import split
 
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from index.text.fences import Fence, fences
+from index.text.citations import Fence, fences
 
 
 def copied(text: str, evidence: Sequence[str]) -> list[Fence]:

@@ -9,7 +9,7 @@ from typing import Final, Literal
 import msgspec
 
 from index.languages import of
-from index.languages.folding import normal
+from index.languages.characters import normal
 from index.languages.negation import negations
 from index.languages.tables.kinds import Variants, variants_in
 from index.languages.tables.terms import Spelling, StandsAs

@@ -10,8 +10,7 @@ from typing import Final
 import msgspec
 
 from index.languages import every
-from index.languages.folding import fold
-from index.languages.scripts import ARABIC, HAN, HANGUL, is_hangul
+from index.languages.characters import ARABIC, HAN, HANGUL, fold, is_hangul
 from index.languages.tables.kinds import words_in
 from index.languages.words import stem as stem_of_folded
 

@@ -14,10 +14,9 @@ from typing import Final
 from actors.facts.stems import EMPTY
 from actors.gate.thresholds import ADDRESS_OCCURRENCES, MARKED_PHONE_DIGITS, PHONE_DIGITS
 from index.languages import every
-from index.languages.folding import visible
-from index.languages.scripts import LETTERS
+from index.languages.characters import LETTERS, visible
 from index.languages.tables.kinds import words_in
-from index.text.fences import fences
+from index.text.citations import fences
 
 #: Top-level domains that make an address of two words, however they are written.
 _DOMAINS: Final = words_in("""

@@ -28,8 +28,8 @@ from actors.gate.thresholds import (
     MISPLACED_OTHER_SHARE,
 )
 from index.languages import LANGUAGES, UNDETERMINED, union
+from index.languages.characters import normal
 from index.languages.detection import detect, same_script
-from index.languages.folding import normal
 from index.text.citations import markers, strip_markers
 from index.text.sentences import split
 from prompts.contracts import Evidence

@@ -18,7 +18,7 @@ from actors.gate.thresholds import (
     SUBJECT_CHARS,
 )
 from index.languages import of
-from index.languages.folding import normal, visible
+from index.languages.characters import normal, visible
 from index.languages.negation import negations
 from index.text.citations import strip_markers
 

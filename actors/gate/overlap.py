@@ -16,8 +16,8 @@ from actors.gate.thresholds import (
     LISTED_WORDS,
 )
 from index.languages import UNDETERMINED, union
+from index.languages.characters import normal
 from index.languages.detection import detect
-from index.languages.folding import normal
 from index.text.citations import strip_markers
 
 _SECRETS: Final = union(lambda language: rf"(?<![a-z])(?:{language.terms.addresses.secrets})", re.NOFLAG)

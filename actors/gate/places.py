@@ -8,7 +8,7 @@ import msgspec
 
 from actors.facts.stems import stems
 from actors.gate.thresholds import NEAREST_SENTENCES, RETOLD_SHARE
-from index.languages.folding import normal
+from index.languages.characters import normal
 from index.text.citations import strip_markers
 from index.text.sentences import split
 

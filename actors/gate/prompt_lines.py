@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from actors.gate.thresholds import PROMPT_RUN_SHARE, PROMPT_RUN_WORDS, PROMPT_RUNS
-from index.languages.folding import normal
+from index.languages.characters import normal
 from prompts.files import FOLDER, tags_of
 from prompts.neutral import Neutral
 

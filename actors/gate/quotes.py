@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from actors.gate.thresholds import QUOTE_DEPTH, TERM_WORDS
-from index.languages.folding import normal, visible
+from index.languages.characters import normal, visible
 from index.text.citations import strip_markers
 
 _PAIRS: Final = {"“": "”", "„": "“", "«": "»", "「": "」", "『": "』", "﹁": "﹂", "‹": "›", "〝": "〞", "‘": "’"}

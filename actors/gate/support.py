@@ -20,8 +20,7 @@ from actors.facts.numbers.values import read
 from actors.facts.stems import stems
 from actors.gate.places import sentences_of
 from actors.gate.thresholds import CHARACTER_RUNS, JUDGED_WORDS, NAMES_MOST, ROOT_SPARE_LETTERS, RUN_MOST
-from index.languages.folding import normal, visible
-from index.languages.scripts import is_arabic, is_han, is_hangul
+from index.languages.characters import is_arabic, is_han, is_hangul, normal, visible
 from index.text.citations import strip_markers
 
 FILE: Final = Path(__file__).with_name("support.json")

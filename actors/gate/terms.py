@@ -18,8 +18,8 @@ from actors.gate.copies.check import changed_in_copy
 from actors.gate.places import closest_part, is_verbatim, likest
 from actors.gate.thresholds import COPY_CANDIDATES, RETOLD_SHARE, SAME_SUBJECT_SHARE, SHORT_COPY_RATIO
 from index.languages import of
+from index.languages.characters import normal, visible
 from index.languages.detection import detect
-from index.languages.folding import normal, visible
 from index.languages.negation import Negated, negations
 from index.text.citations import strip_markers
 

@@ -13,10 +13,9 @@ from actors.choosing.aliases import in_one_name
 from actors.evidence.section import section_of
 from actors.evidence.spans import Slice
 from actors.outcome.refusals import ended, fit, fit_parts, refuse
-from actors.question.exercises import is_exercise
 from actors.question.profile import profile_of
-from bus.wire.fields import same_fields
-from bus.wire.messages import AnswerSettled, NearPassage, Passage, Question, Span
+from actors.question.resolved import is_exercise
+from bus.wire.messages import AnswerSettled, NearPassage, Passage, Question, Span, same_fields
 from index.languages import UNDETERMINED
 from index.languages.meaning import NEAR_ABROAD, nearness
 from index.text.matching import content_words, matches, without_question_words

@@ -16,8 +16,8 @@ from actors.text.limit import limited
 from actors.text.links import defang
 from bus.wire.messages import AnswerSettled, Flag, Question, Sentence, Settled, Span
 from index.languages import union
+from index.languages.characters import normal
 from index.languages.detection import detect
-from index.languages.folding import normal
 from index.text.citations import markers, strip_markers
 from prompts import notices
 from prompts.thinking import without_thinking

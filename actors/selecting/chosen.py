@@ -11,20 +11,18 @@ import msgspec
 from msgspec import UNSET
 
 from actors.choosing.aliases import in_one_name
-from actors.choosing.asked import named_sides, unsaid
+from actors.choosing.asked import kind_of, named_sides, unsaid
 from actors.choosing.choose import Choice, by_place, choice_in, choice_of
 from actors.choosing.features import FEATURES
 from actors.choosing.follow_ups import choose_parts
-from actors.choosing.forms import kind_of
 from actors.choosing.weights import HIGH, shows, weights
 from actors.evidence import spans
 from actors.evidence.conflicts import conflicts_in, opposing
 from actors.evidence.standing import out_of_date
 from actors.outcome.closest import closest, is_foreign
 from actors.outcome.refusals import decline
-from actors.question.exercises import is_exercise
 from actors.question.profile import profile_of
-from actors.question.resolved import asks_model
+from actors.question.resolved import asks_model, is_exercise
 from bus.journal.records import ChoiceRecord, Considered
 from bus.wire.messages import AnswerRequested, AnswerSettled, Passage, PassagesReady, Question, Span
 from prompts import contracts, notices

@@ -17,8 +17,8 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from index.languages.folding import visible
-from index.text.fences import masked, unclosed
+from index.languages.characters import visible
+from index.text.citations import masked, unclosed
 
 _ADDRESS: Final = (
     r"(?:[a-z][a-z0-9+.-]{1,20}:|(?<![\w:]))//[^\s<>\"'`\])}，。、；！？»”」』]+|www\.[^\s<>\"'`\])}，。、；»”」』]+"

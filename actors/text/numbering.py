@@ -13,8 +13,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
-from index.text.citations import Marker, markers
-from index.text.fences import inline_begun, unclosed
+from index.text.citations import Marker, inline_begun, markers, unclosed
 
 #: Text at the end that may still become a marker. No marker is longer.
 _OPEN = re.compile(r"[\[［【〔][\s^\d,،、，;；–—~〜～‐‑−-]{0,200}\Z")

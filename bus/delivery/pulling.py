@@ -11,7 +11,7 @@ import nats.errors
 from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 
-from bus.transport.watched import Watch
+from bus.transport.health import Watch
 
 #: The pause after a fetch that failed, in seconds.
 PAUSE_S = 0.2

@@ -33,10 +33,10 @@ from bus.powers.events import Superseded
 from bus.runs.story import RunStory
 from bus.transport.connection import Inbox, connect, forget_unsent, keep_trying
 from bus.transport.envelope import place_of, set_aside
+from bus.transport.health import Watch
 from bus.transport.restoring import Restorer
 from bus.transport.settings import BusSettings
 from bus.transport.users import ACTORS, inbox_prefix
-from bus.transport.watched import Watch
 from bus.wire.errors import Failure, Unavailable
 from bus.wire.messages import QuestionAsked, RunFinished
 from bus.wire.subjects import CANCEL, RUNS, BadId, consumed_subject, key_of, parse

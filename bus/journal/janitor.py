@@ -21,8 +21,8 @@ from bus.journal.records import LONGEST_S, deadline_of, decode
 from bus.transport.connection import Inbox
 from bus.transport.envelope import read, set_aside
 from bus.transport.follow import Stored, follow
+from bus.transport.health import Watch
 from bus.transport.settings import BusSettings
-from bus.transport.watched import Watch
 from bus.wire.errors import Failure, Poison
 from bus.wire.messages import QuestionAsked, RunFinished, Settled
 from bus.wire.subjects import RUNS, BadId, consumed_subject, finished, is_canary, parse

@@ -22,9 +22,8 @@ from nats.aio.msg import Msg
 from bus.journal.journal import Journal, Usage
 from bus.journal.pruning import Pruned, Rule, Seen, prune
 from bus.journal.sweeping import sweep
-from bus.transport.health import text_of
+from bus.transport.health import Watch, text_of
 from bus.transport.settings import BusSettings
-from bus.transport.watched import Watch
 from bus.wire.errors import Failure, Unavailable
 from bus.wire.messages import QuestionAsked
 from bus.wire.subjects import JOURNAL, consumed_subject

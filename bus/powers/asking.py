@@ -19,7 +19,7 @@ from nats.aio.msg import Msg
 from bus.journal.records import AskRecord
 from bus.transport.connection import Inbox, status_of
 from bus.transport.envelope import read, set_aside
-from bus.transport.watched import Watch
+from bus.transport.health import Watch
 from bus.wire import errors
 from bus.wire.errors import Failure, NoReply, Poison
 from bus.wire.subjects import ASK

@@ -18,7 +18,7 @@ import msgspec
 from bus.journal.journal import EventFrame
 from bus.transport.envelope import UNREADABLE, count_in, set_aside
 from bus.wire.messages import Flag, NearPassage, Reference, UnverifiedSentence
-from index.languages.scripts import HAN
+from index.languages.characters import HAN
 
 #: Part of a text, from one character to before another.
 type Stretch = tuple[int, int]

@@ -11,8 +11,7 @@ import msgspec
 from bus.journal.journal import EventFrame
 from bus.powers.events import numbers_behind, shown_text, unverified_in
 from bus.runs.run_record import RunRecord
-from bus.wire.fields import same_fields
-from bus.wire.messages import AnswerRequested, Citation, CitedPlace, Message, NearPassage, Reference, Span
+from bus.wire.messages import AnswerRequested, Citation, CitedPlace, Message, NearPassage, Reference, Span, same_fields
 from index.masking import masked
 from index.source_paths import is_ours, source_path
 from index.text.citations import markers, strip_markers

@@ -22,8 +22,8 @@ from bus.powers.events import DONE_LINE, FIRST, is_event
 from bus.transport.connection import take
 from bus.transport.envelope import Frame, count_in
 from bus.transport.follow import Stored, follow_batches
+from bus.transport.health import Watch
 from bus.transport.wake import Wake
-from bus.transport.watched import Watch
 from bus.wire.errors import Unavailable
 from bus.wire.subjects import EVENTS, RECORD, is_canary
 

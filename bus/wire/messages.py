@@ -6,7 +6,7 @@ type in `type`.
 """
 
 import re
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import Meta
@@ -671,3 +671,8 @@ def words_asked(message: Message) -> str:
     if question is None:
         return getattr(getattr(message, "settled", None), "question", "")
     return question.question if isinstance(question, QuestionAsked) else question.asked
+
+
+def same_fields(source: msgspec.Struct, kind: type[msgspec.Struct]) -> dict[str, Any]:
+    """The fields of a Struct that another kind has under the same names, to make one of that kind from."""
+    return {name: getattr(source, name) for name in source.__struct_fields__ if name in kind.__struct_fields__}

@@ -11,8 +11,7 @@ from typing import IO, Literal
 
 import msgspec
 
-from index.groups import Groups
-from index.model import Document, Entry
+from index.model import Document, Entry, Groups
 from index.sink import Sink
 from index.snapshot.prepared import Prepared, prepare
 from index.snapshot.roots import Root

@@ -15,7 +15,7 @@ from index.documents.files import Finder
 from index.documents.report import Report, Skip, now_skipped
 from index.embedders.embedder import Embedder
 from index.errors import IndexProblem
-from index.groups import counted
+from index.model import counted
 from index.reading.job import Limits
 from index.reading.pool import Pool
 from index.reading.readings import Readings, discard

@@ -17,8 +17,7 @@ from index.documents import archives
 from index.documents.access import ACCESS_FILE, AccessRules, is_access_file
 from index.documents.files import RECORDS, FileToRead, Ignoring, too_large, unsupported
 from index.documents.report import Report, Skip
-from index.groups import Groups
-from index.model import Entry
+from index.model import Entry, Groups
 from index.names import printable
 from index.readers import Unreadable
 from index.reading.job import Outcome, Task

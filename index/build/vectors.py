@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from index.build_job import Job, Tell
 from index.embedders import lsa
 from index.embedders.embedder import Vectors
-from index.embedders.lsa_folding import BATCH, Folding
+from index.embedders.lsa import BATCH, Folding
 from index.engines import vectors
 from index.snapshot.segment import Segment
 from index.snapshot.snapshot import link

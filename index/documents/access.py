@@ -23,8 +23,8 @@ from msgspec import Meta
 from pathspec import GitIgnoreSpec
 
 from index.errors import IndexProblem
-from index.groups import Groups, group_name, narrowed
 from index.languages.toml_check import problems
+from index.model import Groups, group_name, narrowed
 from index.names import printable
 
 ACCESS_FILE = "access.toml"

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from index.readers import Unreadable
-from index.readers.decoding import decode
 from index.readers.packages import refuse_bomb
+from index.readers.text import decode
 
 SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz")
 _ENCRYPTED, _UTF8 = 0x1, 0x800

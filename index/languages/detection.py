@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.languages import FALLBACK, LANGUAGES, UNDETERMINED, of
-from index.languages.scripts import KANA, LETTERS, WEIGHTS, Script
+from index.languages.characters import KANA, LETTERS, WEIGHTS, Script
 from index.languages.tables.kinds import words_in
 
 if TYPE_CHECKING:

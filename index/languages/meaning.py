@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from index.languages.folding import fold
+from index.languages.characters import fold
 
 _VECTORS: Final = Path(__file__).with_name("meaning.npy")
 _PIECES: Final = Path(__file__).with_name("meaning.npz")

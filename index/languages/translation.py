@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.languages import LANGUAGES
-from index.languages.folding import fold
-from index.languages.scripts import is_han, is_latin
+from index.languages.characters import fold, is_han, is_latin
 from index.languages.words import FUNCTION_WORDS, WORD, stem
 
 _FILE: Final = Path(__file__).with_name("translation.npz")

@@ -12,8 +12,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from index.languages import every
-from index.languages.folding import fold
-from index.languages.scripts import ARABIC_WRITTEN, HAN, HANGUL, is_han, is_hangul
+from index.languages.characters import ARABIC_WRITTEN, HAN, HANGUL, fold, is_han, is_hangul
 from index.languages.tables.kinds import words_in
 
 #: Scripts in which words only lose their affixes.

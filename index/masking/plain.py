@@ -6,7 +6,7 @@ from functools import cache
 from typing import Final
 
 from index.languages import LANGUAGES, of
-from index.languages.folding import INVISIBLE
+from index.languages.characters import INVISIBLE
 from index.languages.tables.numbers import phrases_in
 
 #: Also the key around a digit (1️⃣).

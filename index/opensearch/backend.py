@@ -14,8 +14,7 @@ from index.embedders.embedder import Embedder
 from index.engines import bm25
 from index.errors import IndexProblem
 from index.filters import Filter
-from index.groups import Groups, group_name
-from index.model import Entry, Passage, indexed_text
+from index.model import Entry, Groups, Passage, group_name, indexed_text
 from index.opensearch import counts, queries
 from index.opensearch.client import Client
 from index.opensearch.layout import Names, PassageRecord, State, row_of, sees, set_of, unpacked

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from index.groups import Groups
+from index.model import Groups
 from index.opensearch.client import Client
 from index.opensearch.layout import PassageRecord
 from index.text.coverage import SLOTS

@@ -22,8 +22,7 @@ import msgspec
 import numpy as np
 
 from index.embedders.embedder import Vectors
-from index.groups import Groups
-from index.model import Entry, Metadata, Passage
+from index.model import Entry, Groups, Metadata, Passage
 from index.opensearch.client import Address
 from index.snapshot.snapshot import Manifest
 from index.text.coverage import GramSet

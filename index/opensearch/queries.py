@@ -13,9 +13,9 @@ import msgspec
 
 from index.embedders.embedder import Vectors
 from index.filters import Filter
-from index.groups import Groups, group_name
 from index.java import jvm
 from index.java.warm_up import analyzer_of
+from index.model import Groups, group_name
 from index.opensearch.layout import EF_SEARCH, State, field
 from index.text.coverage import TOPIC_SHARE
 

@@ -12,9 +12,8 @@ import numpy as np
 from index.embedders import lsa
 from index.embedders.embedder import Embedder, EmbedderSpec
 from index.errors import IndexProblem
-from index.groups import Groups
 from index.java import jvm
-from index.model import Entry, indexed_text
+from index.model import Entry, Groups, indexed_text
 from index.opensearch import counts, generations, queries, states
 from index.opensearch.bulk import Bulk
 from index.opensearch.changes import Spool, WritePlan

@@ -5,9 +5,8 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from index.model import Document
-from index.readers.building import TextBuilder
-from index.readers.decoding import decode
-from index.readers.formats import Format, Source, Unreadable
+from index.readers.formats import Format, Source, TextBuilder, Unreadable
+from index.readers.text import decode
 
 #: Suffix to Pygments' name of the language.
 _LANGUAGES = {

@@ -10,11 +10,10 @@ from pathlib import PurePath
 import msgspec
 
 from index.model import Document
-from index.readers.building import TextBuilder
-from index.readers.decoding import decode
-from index.readers.formats import Format, Source, Unreadable
+from index.readers.formats import Format, Source, TextBuilder, Unreadable
 from index.readers.json_values import add_json
 from index.readers.notebook import add_markdown
+from index.readers.text import decode
 
 _SYNTAX = {".yaml": "yaml", ".yml": "yaml", ".json": "json", ".toml": "toml"}
 _MOST_BYTES = 1_000_000

@@ -8,10 +8,9 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from index.model import Document
-from index.readers.building import TextBuilder
-from index.readers.decoding import decode
-from index.readers.formats import Format, Source
+from index.readers.formats import Format, Source, TextBuilder
 from index.readers.tabular import SAMPLE, head
+from index.readers.text import decode
 
 _DELIMITERS = ",;\t|"
 #: As many lines are looked at for the delimiter.

@@ -8,15 +8,14 @@ from urllib.parse import unquote
 from lxml import etree
 
 from index.model import Document, Metadata
-from index.readers.building import TextBuilder
-from index.readers.decoding import decode_declared
-from index.readers.formats import Format, Source, Unreadable
+from index.readers.formats import Format, Source, TextBuilder, Unreadable
 from index.readers.front_matter import iso_date
+from index.readers.html import primary_language
 from index.readers.html_inline import squeezed
-from index.readers.html_metadata import primary_language
 from index.readers.html_shown import parse
 from index.readers.html_walk import Walk
 from index.readers.packages import opened
+from index.readers.text import decode_declared
 from index.readers.xml import parsed
 
 _PAGES = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml")

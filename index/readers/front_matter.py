@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime
 from typing import NamedTuple
 
-from index.groups import group_name
 from index.languages import LANGUAGES
-from index.model import Metadata
+from index.model import Metadata, group_name
 from index.readers.formats import Unreadable
 
 _FENCED = re.compile(

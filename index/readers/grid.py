@@ -11,8 +11,7 @@ from datetime import datetime, time
 from functools import cache
 from typing import NamedTuple
 
-from index.readers.building import TextBuilder, row
-from index.readers.formats import Unreadable
+from index.readers.formats import TextBuilder, Unreadable, row
 from index.readers.tabular import SAMPLE, head, is_certain
 
 #: Of one workbook. A cell takes about 200 bytes while its sheet is read.

@@ -1,16 +1,118 @@
-"""HTML by lxml: what a reader of the page sees, without scripts, menus and the foot of the page."""
+"""HTML by lxml: what a reader of the page sees, without scripts, menus and the foot of the page; and the metadata in its head.
+
+Metadata are meta elements, OpenGraph, Dublin Core and JSON-LD.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import msgspec
+from lxml.html import HtmlElement
 
-from index.groups import narrowed
-from index.model import Document, Metadata
-from index.readers.building import TextBuilder
-from index.readers.decoding import decode_declared
-from index.readers.formats import Format, Source, Unreadable
-from index.readers.front_matter import split_before_page
-from index.readers.html_metadata import about
+from index.model import Document, Metadata, narrowed
+from index.readers.formats import Format, Source, TextBuilder, Unreadable
+from index.readers.front_matter import iso_date, split_before_page, understood
 from index.readers.html_shown import parse
 from index.readers.html_walk import Walk
+from index.readers.text import decode_declared
+
+#: By field, the names under which it is given, the best first.
+_NAMES = {
+    "title": ("og:title", "dc.title", "dcterms.title", "citation_title", "headline"),
+    "author": ("author", "article:author", "dc.creator", "dcterms.creator", "citation_author", "creator"),
+    "date": (
+        "article:modified_time", "og:updated_time", "dcterms.modified", "dc.date.modified", "last-modified", "datemodified",
+        "article:published_time", "dc.date", "dcterms.date", "dcterms.issued", "dcterms.created", "dc.date.issued",
+        "dc.date.created", "citation_publication_date", "citation_date", "date", "datepublished", "datecreated",
+    ),
+    "version": ("version", "dcterms.hasversion"),
+    "tags": ("keywords", "news_keywords", "article:tag", "dc.subject", "dcterms.subject", "citation_keywords"),
+    "language": ("content-language", "dc.language", "dcterms.language", "og:locale", "inlanguage"),
+    "url": ("og:url",),
+    "groups": ("groups",),
+}  # fmt: skip
+_MOST_TAGS = 50
+
+
+class About(NamedTuple):
+    title: str
+    url: str
+    language: str | None
+    metadata: Metadata
+
+
+def about(root: HtmlElement) -> About:
+    text: dict[str, list[str]] = {}
+    for name, value in (*_metas(root), *_linked_data(root)):
+        text.setdefault(name.lower(), []).append(" ".join(value.split()))
+
+    def given(field: str) -> list[str]:
+        return [value for name in _NAMES[field] for value in text.get(name, ()) if value]
+
+    title = " ".join((root.findtext(".//title") or "").split())
+    canonical = (
+        link.get("href") or "" for link in root.iter("link") if "canonical" in link.get("rel", "").lower().split()
+    )
+    urls = (url for url in (*canonical, *given("url")) if _scheme(url) in ("http", "https"))
+    language = root.get("lang") or root.get("xml:lang") or next(iter(given("language")), "")
+    tags = [tag.strip() for value in given("tags") for tag in re.split("[,;\u3001\uff0c]", value) if tag.strip()]
+    people = ([one for one in text.get(name, ()) if one and not _scheme(one)] for name in _NAMES["author"])
+    return About(
+        title or next(iter(given("title")), ""),
+        next(urls, ""),
+        primary_language(language),
+        Metadata(
+            author=", ".join(dict.fromkeys(next(filter(None, people), []))),
+            date=next(filter(None, map(iso_date, given("date"))), ""),
+            version=next(iter(given("version")), ""),
+            tags=tuple(dict.fromkeys(tags))[:_MOST_TAGS],
+            groups=understood({"groups": given("groups")}).metadata.groups,
+        ),
+    )
+
+
+def primary_language(tag: str) -> str | None:
+    """`pt-BR` and `pt_BR` are `pt`; None for any other text."""
+    match = re.match(r"([A-Za-z]{2,3})(?:[-_]|\Z)", tag.strip())
+    return match[1].lower() if match else None
+
+
+def _scheme(url: str) -> str:
+    try:
+        return urlsplit(url).scheme
+    except ValueError:
+        return ""
+
+
+def _metas(root: HtmlElement) -> Iterator[tuple[str, str]]:
+    for meta in root.iter("meta"):
+        name = meta.get("name") or meta.get("property") or meta.get("http-equiv") or meta.get("itemprop")
+        if name and meta.get("content"):
+            yield name, meta.get("content")
+
+
+def _linked_data(root: HtmlElement) -> Iterator[tuple[str, str]]:
+    """The fields of the page's own JSON-LD, those of the objects inside it left out, but for names of authors."""
+    for script in root.iter("script"):
+        if script.get("type", "").split(";")[0].strip() != "application/ld+json":
+            continue
+        try:
+            result = msgspec.json.decode(script.text or "")
+        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+            continue
+        pages = result.get("@graph", [result]) if isinstance(result, dict) else result
+        for page in pages if isinstance(pages, list) else []:
+            if isinstance(page, dict) and ("headline" in page or "datePublished" in page or "dateModified" in page):
+                authors = page.get("author")
+                names = [
+                    author.get("name") if isinstance(author, dict) else author
+                    for author in (authors if isinstance(authors, list) else [authors])
+                ]
+                fields = ("headline", "datePublished", "dateModified", "inLanguage")
+                text = [*((field, page.get(field)) for field in fields), *(("creator", name) for name in names)]
+                yield from ((field, value) for field, value in text if isinstance(value, str))
 
 
 def read_html(source: Source) -> Document:

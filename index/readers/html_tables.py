@@ -7,7 +7,7 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from index.model import BlockKind
-from index.readers.building import row
+from index.readers.formats import row
 from index.readers.tabular import Head, in_a_cell, joined
 
 #: The content of the cells of a table that only arranges the page.

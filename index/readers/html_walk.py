@@ -9,7 +9,7 @@ from lxml.html import HtmlElement
 from index.model import BlockKind
 from index.readers import html_inline as inline
 from index.readers import html_tables as tables
-from index.readers.building import TextBuilder
+from index.readers.formats import TextBuilder
 from index.readers.html_shown import beside, template, unseen
 
 BLOCKS = frozenset(

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from index.model import Document, Metadata
-from index.readers.building import TextBuilder
-from index.readers.formats import Format, Source, Unreadable
+from index.readers.formats import Format, Source, TextBuilder, Unreadable
 from index.readers.front_matter import iso_date
 from index.readers.html import read_fragment
 

@@ -8,7 +8,7 @@ from itertools import chain
 
 import msgspec
 
-from index.readers.building import TextBuilder, row
+from index.readers.formats import TextBuilder, row
 from index.readers.text import chapters
 
 #: JSON that is nested deeper or has more values is data for programs.

@@ -6,10 +6,9 @@ from email.message import MIMEPart
 from email.utils import parsedate_to_datetime
 
 from index.model import Document, Metadata
-from index.readers.building import TextBuilder
-from index.readers.decoding import decode_declared
-from index.readers.formats import Format, Source, Unreadable
+from index.readers.formats import Format, Source, TextBuilder, Unreadable
 from index.readers.html import read_fragment
+from index.readers.text import decode_declared
 
 _HEADERS = ("From", "To", "Cc", "Date", "Subject")
 _BEGIN = re.compile(rb"^From \S+.*\d{4}.*\r?\n", re.MULTILINE)

@@ -9,13 +9,12 @@ from markdown_it.token import Token
 
 from index.model import BlockKind, Document
 from index.readers import front_matter
-from index.readers.building import TextBuilder
-from index.readers.decoding import decode
-from index.readers.formats import Format, Source
+from index.readers.formats import Format, Source, TextBuilder
 from index.readers.html import read_fragment
 from index.readers.markdown_inline import Anchors, InlineText
 from index.readers.markdown_syntax import parser, read_lines, titles
 from index.readers.templating import taken_out
+from index.readers.text import decode
 
 #: Fences of these names hold Markdown and no code.
 _ASIDES = frozenset(

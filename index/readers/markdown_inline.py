@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from markdown_it.token import Token
 
-from index.languages.scripts import WIDE
+from index.languages.characters import WIDE
 from index.readers.templating import PRIVATE
 
 #: Replaces a pair of asterisks that are no mark by CommonMark's rule, as between a bracket and a Korean particle.

@@ -4,10 +4,9 @@ import re
 import warnings
 
 from index.model import Document, Metadata
-from index.readers.building import TextBuilder
-from index.readers.decoding import decode
-from index.readers.formats import Format, Source, Unreadable
+from index.readers.formats import Format, Source, TextBuilder, Unreadable
 from index.readers.markdown import read_markdown
+from index.readers.text import decode
 
 #: Of what one cell wrote, so much is kept.
 _MOST_OUTPUT = 2000

@@ -7,11 +7,10 @@ from lxml import etree
 from lxml.html import HtmlElement, builder
 
 from index.model import Document, Metadata
-from index.readers.building import TextBuilder
-from index.readers.formats import Format, Source, Unreadable
+from index.readers.formats import Format, Source, TextBuilder, Unreadable
 from index.readers.front_matter import iso_date
+from index.readers.html import primary_language
 from index.readers.html_inline import squeezed
-from index.readers.html_metadata import primary_language
 from index.readers.html_walk import Walk
 from index.readers.packages import opened
 from index.readers.xml import LINES, Converted, attribute, converted, name_of, parsed

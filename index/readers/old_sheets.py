@@ -3,8 +3,7 @@
 import io
 
 from index.model import Document
-from index.readers.building import TextBuilder
-from index.readers.formats import Format, Source, Unreadable
+from index.readers.formats import Format, Source, TextBuilder, Unreadable
 from index.readers.grid import MAX_CELLS, Grid, Range, add_sheet, shown
 
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from xml.etree import ElementTree
 
 from index.model import Document, Metadata
-from index.readers.building import TextBuilder
-from index.readers.formats import Format, Source, Unreadable
+from index.readers.formats import Format, Source, TextBuilder, Unreadable
 from index.readers.grid import MAX_CELLS, Grid, Range, add_sheet
 from index.readers.packages import open_document_metadata, opened
 

@@ -1,8 +1,7 @@
 """PDF by pypdfium2: its pages, laid out, and its metadata. A scanned page's text is recognised, if that is installed."""
 
 from index.model import Document
-from index.readers.building import TextBuilder
-from index.readers.formats import Format, Source, Unreadable
+from index.readers.formats import Format, Source, TextBuilder, Unreadable
 from index.readers.pdf_document import fill
 from index.readers.pdf_page import Page, drawn, has_picture, read_page
 from index.readers.pdf_properties import bookmarks, language_of, metadata_of, title_of

@@ -9,7 +9,7 @@ from statistics import median
 from typing import NamedTuple
 
 from index.languages import union
-from index.languages.scripts import HAN_MORE, HANGUL, WIDE
+from index.languages.characters import HAN_MORE, HANGUL, WIDE
 from index.model import BlockKind
 from index.readers.pdf_grids import with_grids, with_tables
 from index.readers.pdf_lines import Line, regions

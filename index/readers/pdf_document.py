@@ -7,8 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from index.languages.scripts import WIDE
-from index.readers.building import TextBuilder, row
+from index.languages.characters import WIDE
+from index.readers.formats import TextBuilder, row
 from index.readers.pdf_blocks import LONGEST_HEADING, Body, Part, parts_of
 from index.readers.pdf_page import Page, Run, Table
 from index.readers.pdf_properties import Bookmark

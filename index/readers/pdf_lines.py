@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from index.languages.scripts import WIDE
+from index.languages.characters import WIDE
 from index.readers.pdf_page import FROM_RIGHT_LETTER, Run, raised
 
 _WIDE = re.compile(f"[{WIDE}]")

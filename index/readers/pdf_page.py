@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from index.languages.scripts import FROM_RIGHT, LETTERS, WIDE
+from index.languages.characters import FROM_RIGHT, LETTERS, WIDE
 from index.readers.pdf_words import UPRIGHT, Box, Word, words_of_page
 
 if TYPE_CHECKING:

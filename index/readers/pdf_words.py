@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from index.languages.scripts import HANGUL, WIDE
+from index.languages.characters import HANGUL, WIDE
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage

@@ -10,8 +10,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from index.model import Document, Metadata
-from index.readers.building import TextBuilder
-from index.readers.formats import Format, Source, Unreadable
+from index.readers.formats import Format, Source, TextBuilder, Unreadable
 from index.readers.pdf_document import fill
 from index.readers.pdf_page import SCALE, Page, Run
 

@@ -4,12 +4,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from index.languages.scripts import WIDE
+from index.languages.characters import WIDE
 from index.model import Document, Metadata
-from index.readers.building import TextBuilder
-from index.readers.decoding import decode
-from index.readers.formats import Format, Source, Unreadable
+from index.readers.formats import Format, Source, TextBuilder, Unreadable
 from index.readers.tabular import joined
+from index.readers.text import decode
 
 if TYPE_CHECKING:
     from docutils import nodes

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from index.model import Document
-from index.readers.building import TextBuilder
-from index.readers.formats import Format, Source, Unreadable
+from index.readers.formats import Format, Source, TextBuilder, Unreadable
 from index.readers.grid import MAX_CELLS, Grid, Range, add_sheet, shown
 from index.readers.packages import language, metadata, opened, usual
 

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from index.model import Document
-from index.readers.building import TextBuilder, row
-from index.readers.formats import Format, Source, Unreadable
+from index.readers.formats import Format, Source, TextBuilder, Unreadable, row
 from index.readers.packages import language, metadata, opened, usual
 from index.readers.tabular import Head, head
 from index.readers.word_text import MONOSPACED, roman

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from index.readers.building import row
+from index.readers.formats import row
 
 #: The rows that are compared to distinguish a header from data.
 SAMPLE = 200

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from index.model import BlockKind, Document
-from index.readers.building import TextBuilder, row
-from index.readers.formats import Format, Source, Unreadable
+from index.readers.formats import Format, Source, TextBuilder, Unreadable, row
 from index.readers.packages import language, metadata, opened, usual
 from index.readers.tabular import Head, head, in_a_cell, joined
 from index.readers.word_styles import Role, Styles

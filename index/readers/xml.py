@@ -14,11 +14,9 @@ from lxml import etree
 from lxml.html import HtmlElement, builder, html_parser
 
 from index.model import Document
-from index.readers.building import TextBuilder
-from index.readers.formats import Format, Source, Unreadable
-from index.readers.html import read_html
+from index.readers.formats import Format, Source, TextBuilder, Unreadable
+from index.readers.html import primary_language, read_html
 from index.readers.html_inline import squeezed
-from index.readers.html_metadata import primary_language
 from index.readers.html_walk import Walk
 
 _ENTITY = re.compile(rb"&([A-Za-z_][\w.:-]*);")

@@ -15,9 +15,8 @@ from index.embedders.embedder import Embedder, check_match
 from index.engines import lucene, vectors
 from index.errors import IndexProblem
 from index.filters import Filter
-from index.groups import Groups
 from index.java import jvm
-from index.model import Entry, Passage
+from index.model import Entry, Groups, Passage
 from index.snapshot import snapshot
 from index.snapshot.catalogue import FOLDER, Catalogue
 from index.snapshot.snapshot import Manifest

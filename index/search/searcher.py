@@ -17,10 +17,9 @@ from index.embedders.embedder import Embedder, Vectors
 from index.embedders.reranker import Reranker
 from index.errors import IndexProblem
 from index.filters import Filter
-from index.groups import Groups
 from index.languages.detection import detect
 from index.languages.translation import translated
-from index.model import Entry, Hit, Passage, indexed_text
+from index.model import Entry, Groups, Hit, Passage, indexed_text
 from index.names import without_surrogates
 from index.search import spelling
 from index.search.local_backend import LocalSnapshots

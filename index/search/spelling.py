@@ -9,8 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from itertools import chain
 
-from index.languages.folding import fold
-from index.languages.scripts import ALPHABETS
+from index.languages.characters import ALPHABETS, fold
 
 #: Shorter words have too many neighbours.
 LEAST = 6

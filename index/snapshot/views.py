@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.filters import Filter, predicate
-from index.groups import Groups, group_name
-from index.model import Entry
+from index.model import Entry, Groups, group_name
 from index.snapshot.store import PassageStore
 
 #: How many groups of callers a snapshot remembers, how many filters each of them, and each of its search engines.

@@ -11,9 +11,8 @@ import unicodedata
 from collections.abc import Iterator
 
 from index.languages import LANGUAGES, of
-from index.languages.folding import ascii_digits
+from index.languages.characters import LETTERS, ascii_digits
 from index.languages.numerals import characters_worth
-from index.languages.scripts import LETTERS
 
 _LETTERS = "bcdfghjklmnpqrstvwxz"
 _WORD_LENGTH = 14

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache, partial
 
 from index.languages import LANGUAGES
-from index.languages.scripts import WIDE, is_latin
+from index.languages.characters import WIDE, is_latin
 
 #: Shorter names in Latin letters are other words, too.
 _LEAST_LATIN = 4

@@ -14,8 +14,7 @@ from collections.abc import Iterator, Set
 from functools import lru_cache
 
 from index.languages import every, union
-from index.languages.folding import fold
-from index.languages.scripts import is_arabic, is_han, is_hangul
+from index.languages.characters import fold, is_arabic, is_han, is_hangul
 from index.languages.words import WORD, terms, terms_of
 
 _WHOLE = union(lambda language: language.search.question_words).pattern

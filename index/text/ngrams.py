@@ -20,8 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from index.languages.folding import ARABIC_LETTERS, TATWEEL
-from index.languages.scripts import HAN_HIGH, HANGUL, WIDE
+from index.languages.characters import ARABIC_LETTERS, HAN_HIGH, HANGUL, TATWEEL, WIDE
 
 Codes = NDArray[np.uint32]
 Hashes = NDArray[np.uint32]

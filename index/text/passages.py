@@ -15,8 +15,8 @@ from typing import NamedTuple
 import msgspec
 
 from index.languages import UNDETERMINED
+from index.languages.characters import ARABIC_BLOCK, HAN_MORE, HANGUL, WIDE
 from index.languages.detection import ScannedText, Table, members, surely, table_of
-from index.languages.scripts import ARABIC_BLOCK, HAN_MORE, HANGUL, WIDE
 from index.model import Block, BlockKind, Document, Passage
 from index.text.sentences import split
 

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import Final
 
 from index.languages import LANGUAGES, every, of
-from index.languages.scripts import LETTERS, is_arabic, is_han, is_hangul, is_latin
+from index.languages.characters import LETTERS, is_arabic, is_han, is_hangul, is_latin
 from index.languages.tables.kinds import Words, words_in
 from index.languages.tables.words import Sentences
-from index.text.fences import TICKS, closing_of, without_code
+from index.text.citations import TICKS, closing_of, without_code
 
 
 def _all(part: Callable[[Sentences], Words]) -> frozenset[str]:

@@ -10,8 +10,8 @@ from typing import Final
 
 from actors.checking.report import VERDICTS, CheckedSentence, CheckedSpan, CheckReport, disputed
 from index.languages import FALLBACK, LANGUAGES, of
+from index.languages.characters import FROM_RIGHT
 from index.languages.detection import detect
-from index.languages.scripts import FROM_RIGHT
 from index.languages.tables.texts import Check
 from runtime.checked.file import CheckedFile
 

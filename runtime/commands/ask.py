@@ -27,7 +27,7 @@ from runtime.processes.state_folder import running, state_folder
 
 if TYPE_CHECKING:
     from bus.wire.messages import QuestionAsked
-    from index.groups import Groups
+    from index.model import Groups
     from runtime.settings import Settings
 
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from actors.pipeline import pipeline
 from bus.runs.run_record import RunRecord, ending
-from index.languages.scripts import HAN, HANGUL
+from index.languages.characters import HAN, HANGUL
 from runtime.commands.consoles import plain_console
 from runtime.commands.options import ASKED_OVER
 from runtime.commands.run_sources import trace_of, with_settings

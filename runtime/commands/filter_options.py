@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from index.groups import Groups, group_name
 from index.languages import LANGUAGES
 from index.languages.toml_check import problems
+from index.model import Groups, group_name
 
 if TYPE_CHECKING:
     from groundwire import client

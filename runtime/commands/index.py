@@ -14,7 +14,7 @@ from index.build.ingest import bring_in, take_out
 from index.build.opening import Index
 from index.build.watching import keep_up
 from index.documents.report import Report
-from index.groups import counts_line
+from index.model import counts_line
 from index.search import class_archive
 from runtime.commands.consoles import plain_console
 from runtime.commands.index_bucket import pull_command, push_command

@@ -11,8 +11,7 @@ from index.documents.access import AccessRules
 from index.documents.archives import is_archive
 from index.documents.files import MAX_BYTES, RECORDS, unsupported
 from index.errors import IndexProblem
-from index.groups import Groups, narrowed
-from index.model import Block, Document
+from index.model import Block, Document, Groups, narrowed
 from index.readers import KNOWN_UNREAD, Source, Unreadable, by_suffix, read, read_records
 from index.text.passages import cut
 from runtime.commands.options import one_line_errors

@@ -14,7 +14,7 @@ import msgspec
 from bus.transport.security import without_user
 from bus.wire.errors import Failure, Unavailable
 from index.errors import IndexProblem, remedy
-from index.groups import Groups
+from index.model import Groups
 from runtime.measure.lines import BadLine
 from runtime.processes.state_folder import RESTORE_NOTE, state_folder
 from runtime.settings import Settings, SettingsError, load

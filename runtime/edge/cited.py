@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from actors.text.limit import tokens_in
 from bus.runs.citing import at_sentence, sentence_of
 from bus.wire.messages import NearPassage, Reference
-from index.languages.folding import visible
+from index.languages.characters import visible
 from index.text.citations import markers
 from runtime.edge.state import EDGE
 from runtime.source_links import absolute, source_path

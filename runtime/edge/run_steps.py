@@ -8,8 +8,7 @@ import msgspec
 from actors.pipeline import pipeline
 from bus.delivery.graph import Graph
 from bus.journal.records import AskRecord, Record, Stage
-from bus.wire.fields import same_fields
-from bus.wire.messages import BY_TYPE
+from bus.wire.messages import BY_TYPE, same_fields
 from index.masking import masked
 from prompts.files import Rendered
 from runtime.edge.trace_schemas import RunTrace, TracedAsk, TracedMessage, TracedSearch, TracedStage, TracedStep

@@ -19,7 +19,7 @@ from bus.journal.records import RECEIVED, TRACEPARENT, VIA
 from bus.powers.events import Queued
 from bus.runs.router import Reader
 from bus.runs.runs import NoSuchRun, Runs, Submitted, no_such_run
-from bus.transport.watched import Watch
+from bus.transport.health import Watch
 from bus.wire.errors import Unavailable
 from bus.wire.messages import QuestionAsked
 from bus.wire.requests import check_question, no_such_profile

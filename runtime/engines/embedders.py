@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-from index.embedders.embedder import Embedder
-from index.embedders.openai_embedder import OpenAIEmbedder
+from index.embedders.embedder import Embedder, OpenAIEmbedder
 from index.embedders.reranker import Reranking, RerankServer
 from runtime.settings import IndexSettings
 

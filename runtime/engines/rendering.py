@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from actors.question.profile import PROFILES, profile_of
-from bus.wire.fields import same_fields
+from bus.wire.messages import same_fields
 from prompts.contracts import PROMPTS, Prompt
 from prompts.files import Rendered, is_remembered, source_of
 

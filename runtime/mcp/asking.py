@@ -10,8 +10,7 @@ from msgspec import Meta
 
 from bus.powers.events import ProgressEvent, Queued, Sources, StageEvent, Withheld
 from bus.runs.router import Closing, Numbered, Reader
-from bus.wire.fields import same_fields
-from bus.wire.messages import QuestionAsked, Turn
+from bus.wire.messages import QuestionAsked, Turn, same_fields
 from index.filters import Filter
 from index.languages import FALLBACK, of
 from prompts.vocabulary import Language, Style, Urgency, Voice

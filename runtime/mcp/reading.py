@@ -9,8 +9,7 @@ from msgspec import Meta
 
 from actors.checking.report import CheckedSentence, CheckReport
 from bus.powers.sources import SourceText
-from bus.wire.fields import same_fields
-from bus.wire.messages import Passage
+from bus.wire.messages import Passage, same_fields
 from index.filters import Filter
 from prompts.vocabulary import Language
 from runtime.edge.check import CheckAsked, checked

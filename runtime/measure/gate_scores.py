@@ -8,7 +8,7 @@ import msgspec
 
 from actors.gate.check import check_sentence
 from actors.gate.flags import Flag, Standing, standing
-from bus.wire.fields import same_fields
+from bus.wire.messages import same_fields
 from index.text.citations import markers
 from prompts.contracts import Evidence
 from runtime.measure.lines import BadLine, decoded

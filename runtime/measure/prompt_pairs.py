@@ -11,7 +11,7 @@ import msgspec
 from actors.gate.flags import standing
 from bus.runs.run_record import record_of
 from bus.runs.story import RunStory
-from index.languages.scripts import HAN
+from index.languages.characters import HAN
 from index.masking import masked
 from prompts.contracts import PROMPTS
 from runtime.measure.question_figures import Interval, interval

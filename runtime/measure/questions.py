@@ -14,7 +14,7 @@ from typing import Literal
 
 import msgspec
 
-from index.languages.folding import TATWEEL
+from index.languages.characters import TATWEEL
 from index.text.citations import strip_markers
 from index.text.passages import weigh
 

@@ -19,11 +19,10 @@ from prometheus_client import CollectorRegistry, generate_latest
 from bus.journal.records import AskRecord
 from bus.powers.asking import AskRequest, AskServer
 from bus.transport.connection import connect, keep_trying
-from bus.transport.health import answer_health, answer_text
+from bus.transport.health import Watch, answer_health, answer_text
 from bus.transport.users import INFERENCE
-from bus.transport.watched import Watch
 from bus.wire.errors import BadReply
-from bus.wire.fields import same_fields
+from bus.wire.messages import same_fields
 from bus.wire.subjects import is_canary
 from prompts.contracts import PROMPTS
 from prompts.files import Rendered

@@ -23,7 +23,7 @@ from bus.journal.handing_over import hand_over
 from bus.journal.journal import Journal
 from bus.journal.records import Record
 from bus.transport.connection import Client
-from bus.transport.watched import Watch
+from bus.transport.health import Watch
 from bus.wire.errors import Unavailable
 from runtime.settings import TelemetrySettings
 from runtime.telemetry.spans import Span, Value, spans_of

@@ -16,8 +16,7 @@ from bus.runs.story import RunStory, story_of
 from bus.transport.connection import Client, Msg
 from bus.transport.envelope import set_aside
 from bus.transport.follow import follow
-from bus.transport.health import answer_text
-from bus.transport.watched import Watch
+from bus.transport.health import Watch, answer_text
 from bus.wire.messages import RunFinished
 from bus.wire.subjects import RUNS, BadId, consumed_subject, is_canary, parse
 

@@ -2,8 +2,7 @@
 
 from bus.wire.messages import Passage
 from index.model import BlockKind, Hit
-from index.readers.building import TextBuilder
-from index.readers.formats import introduced
+from index.readers.formats import TextBuilder, introduced
 from index.text.passages import cut
 from runtime.processes.served import passage_of
 

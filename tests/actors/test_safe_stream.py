@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.answering.cleaning import harmless
+from actors.answering.outgoing import harmless
 from actors.text.links import SafeStream, defang
 from actors.text.numbering import Numbering, as_evidence, numbered, plain
-from index.text.citations import markers
-from index.text.fences import fences
+from index.text.citations import fences, markers
 
 SOURCE = "https://ok.example/a"
 LINES = (Path(__file__).parents[1] / "prompts/injections.jsonl").read_text(encoding="utf-8").splitlines()

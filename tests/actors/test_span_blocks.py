@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.evidence.prompt_shapes import chunk_of, evidence_of
+from actors.evidence.section import chunk_of, evidence_of
 from actors.evidence.spans import numbered, picked, window
 from actors.evidence.thresholds import LIST_SPAN_CHARS
 from bus.wire.messages import Passage, Span

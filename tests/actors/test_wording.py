@@ -9,7 +9,7 @@ import pytest
 from actors.answering.release import claims_of
 from actors.answering.sentence_check import flags_of
 from actors.evidence.conflicts import conflicts_in, opposing
-from actors.evidence.prompt_shapes import evidence_of
+from actors.evidence.section import evidence_of
 from actors.evidence.standing import out_of_date
 from bus.wire.messages import About, AnswerRequested, Block, Conflict, Passage, Span
 from index.languages.detection import detect

@@ -21,8 +21,8 @@ import msgspec
 from actors.evidence.conflicts import conflicts_in
 from actors.facts.stems import stems
 from bus.wire.messages import Block, Span
+from index.languages.characters import normal
 from index.languages.detection import detect
-from index.languages.folding import normal
 from index.search.searcher import Searcher
 from index.text.sentences import split
 from tests.bench.bench_gold import Asked, alone

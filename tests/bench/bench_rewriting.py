@@ -11,8 +11,8 @@ import click
 import msgspec
 from rich.table import Table
 
+from index.languages.characters import HAN
 from index.languages.detection import detect
-from index.languages.scripts import HAN
 from index.search.searcher import Searcher
 from prompts.contracts import RewriteQuery, Turn
 from runtime.commands.consoles import plain_console

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from index.languages.scripts import WIDE
+from index.languages.characters import WIDE
 from index.text.passages import weigh
 
 DEMO = Path(__file__).parents[2] / "runtime" / "demo" / "documents"

@@ -5,11 +5,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
-from bus.transport import watched
+from bus.transport import health
 from bus.transport.connection import Msg
-from bus.transport.health import Health, answer_health, health_of, process_health
+from bus.transport.health import Health, Watch, answer_health, health_of, process_health
 from bus.transport.wake import Wake
-from bus.transport.watched import Watch
 from bus.wire.errors import Unavailable
 from tests.bus.wires import Wire
 from tests.polling import until
@@ -17,8 +16,8 @@ from tests.polling import until
 
 @pytest.fixture
 async def watch(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Watch]:
-    monkeypatch.setattr(watched, "FIRST_PAUSE_S", 0.01)
-    monkeypatch.setattr(watched, "STEADY_S", 0.05)
+    monkeypatch.setattr(health, "FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr(health, "STEADY_S", 0.05)
     made = Watch()
     yield made
     await made.stop()

@@ -20,8 +20,7 @@ from bus.powers.searching import SearchRequest
 from bus.wire.messages import QuestionAsked
 from index.errors import IndexProblem
 from index.filters import Filter, predicate
-from index.groups import Groups
-from index.model import Document, Entry, Metadata
+from index.model import Document, Entry, Groups, Metadata
 from index.search.local_backend import LocalSnapshots
 from index.search.searcher import Searcher
 from index.snapshot import snapshot

@@ -19,7 +19,7 @@ from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
 from index.build.ingest import bring_in
 from index.errors import IndexProblem
-from index.groups import Groups
+from index.model import Groups
 from index.opensearch import client as cluster
 from index.search.local_backend import LocalSnapshots
 from index.search.searcher import Searcher

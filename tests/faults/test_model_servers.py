@@ -14,8 +14,8 @@ import pytest
 from aiohttp import web
 
 from bus.wire.errors import BadReply, Failure, Unavailable
+from index.embedders.embedder import OpenAIEmbedder
 from index.embedders.model_server import place, without_secrets
-from index.embedders.openai_embedder import OpenAIEmbedder
 from index.embedders.reranker import RerankServer
 from index.errors import IndexProblem
 from runtime.engines.openai import wire

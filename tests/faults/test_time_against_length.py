@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.evidence.amounts import amounts
 from actors.evidence.spans import numbered
-from actors.evidence.statements import statements
+from actors.evidence.statements import amounts, statements
 from actors.gate.check import check_answer
 from index.languages.detection import detect
 from index.masking import MaskStream, mask

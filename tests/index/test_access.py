@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from index.documents.access import ACCESS_FILE, AccessRules
 from index.errors import IndexProblem
-from index.groups import Groups, counted, narrowed
+from index.model import Groups, counted, narrowed
 from index.readers import Source, Unreadable, read
 from index.search.searcher import Searcher
 from index.snapshot import snapshot

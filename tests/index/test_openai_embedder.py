@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from index.build.build import Build
 from index.build.local_sink import LocalSink
-from index.embedders.openai_embedder import INSTRUCTION, OpenAIEmbedder
+from index.embedders.embedder import INSTRUCTION, OpenAIEmbedder
 from index.errors import IndexProblem
 from index.model import Document
 from index.search.searcher import Searcher

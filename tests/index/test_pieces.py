@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from index.embedders.lsa import Lsa, fit
 from index.errors import IndexProblem
 from index.model import Block, Document, Passage, first_places
-from index.readers.building import TextBuilder
-from index.readers.formats import introduced
+from index.readers.formats import TextBuilder, introduced
 from index.search.fusion import Covers, mean_of_shares
 from index.snapshot.prepared import hashes
 from index.snapshot.segment import write_segment

@@ -5,7 +5,7 @@ import pytest
 from index.model import Document
 from index.readers import Source, Unreadable
 from index.readers import read as read_source
-from index.readers.decoding import decode
+from index.readers.text import decode
 from tests.index import files
 
 

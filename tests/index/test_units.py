@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from index.model import Block, BlockKind, Document
-from index.readers.building import TextBuilder
+from index.readers.formats import TextBuilder
 from index.readers.formats import introduced as with_introductions
-from index.text.fences import fences, masked, unclosed, without_code
+from index.text.citations import fences, masked, unclosed, without_code
 from index.text.sentences import SentenceStream, split
 from index.text.units import LONGEST, introduced, units
 

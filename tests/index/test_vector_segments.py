@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from index.build_job import no_progress
 from index.embedders.embedder import Vectors, unit
-from index.embedders.lsa import Lsa, fit
-from index.embedders.lsa_folding import BATCH, Folding
+from index.embedders.lsa import BATCH, Folding, Lsa, fit
 from index.engines import vectors
 from index.engines.vector_segments import GRAPH_FROM, Batch
 from index.engines.vectors import SegmentedVectors, merges

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.choosing.forms import holds, kind_of
+from actors.choosing.asked import holds, kind_of
 from index.languages import LANGUAGES, of
-from index.languages.folding import fold, normal, visible
+from index.languages.characters import fold, normal, visible
 from index.languages.meaning import nearness
 from index.languages.negation import is_negated, negations
 from index.languages.translation import translated

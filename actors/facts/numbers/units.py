@@ -13,8 +13,8 @@ from typing import Final
 import msgspec
 
 from index.languages import LANGUAGES, every, of
+from index.languages.characters import ARABIC, HANGUL
 from index.languages.numerals import any_of
-from index.languages.scripts import ARABIC, HANGUL
 from index.languages.tables.numbers import Numbers, Phrases, Run, Unit, phrases_in
 
 # Signs shared by all languages.

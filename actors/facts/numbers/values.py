@@ -16,9 +16,8 @@ import msgspec
 from actors.facts.numbers.units import MONTHS, Glued, glued, unit_after, unit_before
 from actors.facts.thresholds import READ_TEXTS
 from index.languages import LANGUAGES, every, of, union
-from index.languages.folding import normal
+from index.languages.characters import HAN, normal
 from index.languages.numerals import any_of, written
-from index.languages.scripts import HAN
 from index.languages.tables.numbers import phrases_in, worth_of
 from index.text.citations import strip_markers
 

@@ -17,7 +17,7 @@ from actors.gate.thresholds import (
     SHORT_COPY_RATIO,
     SHORT_COPY_WORDS,
 )
-from index.languages.scripts import is_han, is_hangul
+from index.languages.characters import is_han, is_hangul
 
 
 class CopyToken(msgspec.Struct, frozen=True):

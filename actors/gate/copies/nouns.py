@@ -21,8 +21,7 @@ from actors.gate.thresholds import (
     NOUN_SPARE_WORDS,
     NOUN_WORDS,
 )
-from index.languages.folding import normal, visible
-from index.languages.scripts import is_han, is_hangul
+from index.languages.characters import is_han, is_hangul, normal, visible
 from index.text.citations import strip_markers
 
 _CAPITAL = re.compile(r"(?<![.!?:…»”\"*#|•\n-][ \n])(?<![\n(“«\"*])(?<!\A)\b[A-ZÀ-ÖØ-ÞŒ][^\W_]*")

@@ -12,8 +12,7 @@ from actors.facts.stems import EMPTY, stem_of
 from actors.gate.copies.alignment import Copy, CopyToken
 from actors.gate.thresholds import WORD_ROOT_LETTERS
 from index.languages import of
-from index.languages.folding import normal
-from index.languages.scripts import is_hangul
+from index.languages.characters import is_hangul, normal
 from index.languages.tables.kinds import variants_in
 
 

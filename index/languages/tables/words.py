@@ -2,7 +2,7 @@
 
 import msgspec
 
-from index.languages.scripts import Script
+from index.languages.characters import Script
 from index.languages.tables.kinds import Pattern, Text, Words
 
 

@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from bus.runs.run_record import RunRecord
 from bus.wire.errors import Invalid
-from bus.wire.fields import same_fields
-from bus.wire.messages import Constraints, QuestionAsked, Turn
+from bus.wire.messages import Constraints, QuestionAsked, Turn, same_fields
 from bus.wire.requests import check_text
 from bus.wire.response_schema import problem_of
 from bus.wire.subjects import key_of

@@ -13,7 +13,7 @@ from aiohttp import hdrs, web
 
 from bus.wire.subjects import check_id
 from index.languages import FALLBACK, LANGUAGES, of
-from index.languages.scripts import FROM_RIGHT
+from index.languages.characters import FROM_RIGHT
 from runtime.edge.problems import Problem
 from runtime.edge.routes import Reply, Route, parameter
 

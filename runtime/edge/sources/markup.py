@@ -15,7 +15,7 @@ from xml.etree.ElementTree import Element, SubElement
 from bus.powers.sources import WIDEST, WIDTH, NotServed, PageAsked, PageView, SourceText, TextAsked, ask_sources
 from bus.wire.messages import Block
 from index.languages import LANGUAGES
-from index.languages.folding import visible
+from index.languages.characters import visible
 from index.languages.tables.texts import SourcePage
 from runtime.edge.sources.addresses import Addresses
 from runtime.edge.state import Edge

@@ -14,7 +14,7 @@ from aiohttp import web
 
 from bus.powers.sources import SourceText, TextAsked, ask_sources
 from index.languages import FALLBACK, LANGUAGES, of
-from index.languages.scripts import FROM_RIGHT
+from index.languages.characters import FROM_RIGHT
 from index.languages.tables.texts import SourcePage
 from runtime.edge.door import Caller
 from runtime.edge.parameters import declared_word, number

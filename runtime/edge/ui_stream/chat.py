@@ -9,8 +9,7 @@ from aiohttp import web
 
 from bus.runs.router import Reader
 from bus.runs.runs import EventsGone, NoSuchRun
-from bus.wire.fields import same_fields
-from bus.wire.messages import QuestionAsked, Turn
+from bus.wire.messages import QuestionAsked, Turn, same_fields
 from runtime.edge.door import CALLER, Caller
 from runtime.edge.parameters import IDEMPOTENCY_KEY
 from runtime.edge.problems import ErrorFormat, Problem

@@ -10,8 +10,7 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
-from actors.choosing.asked import named_sides
-from actors.choosing.forms import kind_of
+from actors.choosing.asked import kind_of, named_sides
 from actors.gate.check import check_sentence, withholds
 from index.languages import LANGUAGES, UNDETERMINED, of, spoken, union
 from index.languages.detection import detect

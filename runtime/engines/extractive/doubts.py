@@ -6,9 +6,8 @@ from typing import Final
 
 from actors.choosing.signs import KNOWN, known
 from index.languages import every, union
-from index.languages.folding import fold
+from index.languages.characters import HAN, fold, is_han, is_hangul
 from index.languages.negation import is_negated
-from index.languages.scripts import HAN, is_han, is_hangul
 from index.languages.tables.kinds import words_in
 from runtime.engines.extractive.ranking import Ranking
 

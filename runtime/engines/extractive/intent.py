@@ -3,8 +3,7 @@
 import re
 
 from index.languages import every, pattern, spoken, union
-from index.languages.folding import fold
-from index.languages.scripts import JAMO
+from index.languages.characters import JAMO, fold
 from index.languages.words import terms
 from prompts.contracts import ClassifyIntent, Intent
 from prompts.vocabulary import Confidence, IntentKind

@@ -4,7 +4,7 @@ from typing import Final
 
 from actors.choosing.asked import named_sides
 from index.languages import every, pattern, spoken, union
-from index.languages.scripts import is_han
+from index.languages.characters import is_han
 from index.languages.words import terms
 from prompts.contracts import ClassifyQuery, DecomposeQuery, Decomposition, QueryClass, RewriteQuery, SubQuery, Turn
 from runtime.engines.extractive.rewriting import rewrite_query

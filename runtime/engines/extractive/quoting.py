@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from actors.choosing.rows import told
 from actors.gate.check import check_sentence, withholds
+from index.languages.characters import HAN
 from index.languages.detection import detect
-from index.languages.scripts import HAN
 from index.languages.words import terms
 from index.text.sentences import split
 from prompts.contracts import SECTIONS, Evidence, Unit

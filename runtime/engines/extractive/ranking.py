@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from actors.choosing.forms import Kind, holds, kind_of
+from actors.choosing.asked import Kind, holds, kind_of
 from index.languages import every, union
 from index.languages.words import grams, terms
 from index.text.sentences import split

@@ -9,8 +9,7 @@ import re
 from collections import Counter
 
 from index.languages import pattern, spoken
-from index.languages.folding import fold
-from index.languages.scripts import HANGUL, is_hangul, is_latin
+from index.languages.characters import HANGUL, fold, is_hangul, is_latin
 from index.languages.tables.questions import Followups
 from index.languages.words import FUNCTION_WORDS, stem, terms, written
 from index.text.matching import without_question_words

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from bus.wire.errors import Busy, Failure, Unavailable
-from bus.wire.fields import same_fields
+from bus.wire.messages import same_fields
 from prompts.files import Rendered
 from runtime.engines.engine import Delta, DeviceView, Finished, Request, RequestRecord, Wiring
 from runtime.engines.mlx.settings import DEFAULT_MODEL, DeviceSettings

@@ -10,7 +10,7 @@ import numpy as np
 from jinja2 import TemplateError
 
 from bus.wire.errors import TooLong
-from index.languages.scripts import HANGUL
+from index.languages.characters import HANGUL
 from prompts.contracts import Prompt
 from prompts.fields import shortened
 from prompts.files import Rendered

@@ -11,7 +11,7 @@ from actors.facts.numbers.units import glued
 from actors.facts.numbers.values import NumberRange, values
 from actors.gate.check import check_sentence
 from index.languages import FOLDER, LANGUAGES
-from index.languages.folding import normal
+from index.languages.characters import normal
 from prompts.contracts import Evidence
 
 

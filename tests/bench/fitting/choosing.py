@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from actors.choosing.asked import Asked
 from actors.choosing.choose import rank, to_show
 from actors.choosing.features import FEATURES
-from actors.choosing.ranked import Ranked
 from actors.choosing.rows import MOST_OF_ROW, look_up, told
-from actors.choosing.signs import probability, signs
+from actors.choosing.signs import Ranked, probability, signs
 from actors.choosing.weights import FittedOn, Weights
 from bus.wire.messages import Passage
 from runtime.measure.questions import GoldQuestion, shows

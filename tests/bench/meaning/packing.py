@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.languages import LANGUAGES
-from index.languages.folding import fold
+from index.languages.characters import fold
 from tests.bench.meaning.readers import Group
 from tests.bench.meaning.sources import Source
 

@@ -7,7 +7,7 @@ import pytest
 
 from index.build.opening import Index
 from index.filters import Filter
-from index.groups import Groups
+from index.model import Groups
 from index.search.searcher import Searcher
 from tests.index.contract.conftest import LIBRARY, update
 

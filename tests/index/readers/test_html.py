@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from index.model import Document, Metadata
 from index.readers import Source, Unreadable, read
-from index.readers.building import TextBuilder
+from index.readers.formats import TextBuilder
 from index.readers.html import read_fragment
 
 

@@ -10,7 +10,7 @@ from playwright.async_api import Browser, Page, expect
 from actors.pipeline import ACTORS
 from bus.powers.events import EVENT_TYPES
 from index.languages import LANGUAGES, of
-from index.languages.scripts import FROM_RIGHT
+from index.languages.characters import FROM_RIGHT
 from prompts.vocabulary import FlagKind, Outcome
 from runtime.edge.page.document import DIGEST, DOCUMENT, FILES, HERE, POLICY, words
 from tests.clients.axe import findings

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from actors.evidence.prompt_shapes import chunk_of, evidence_of
+from actors.evidence.section import chunk_of, evidence_of
 from actors.evidence.spans import numbered, picked
-from index.text.fences import fences
+from index.text.citations import fences
 from prompts.contracts import AnswerReport, AnswerSimple, AnswerSynthesis, SelectEvidence
 from runtime.engines.extractive.answers import SYNTHESIS_CHARS, answer_report, answer_simple, answer_synthesis
 from runtime.engines.extractive.evidence import select_evidence
