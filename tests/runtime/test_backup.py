@@ -11,12 +11,15 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from click.testing import CliRunner, Result
 
+from actors.question.profile import PROFILES
 from bus.transport.settings import BusSettings
 from bus.wire.messages import QuestionAsked
 from index.snapshot import snapshot
 from runtime.backup.contents import FORMAT, LIST, BackupProblem, Contents, digests, read
 from runtime.backup.replacing import NEW, Replacing
+from runtime.cli import groundwire
 from runtime.processes.stack import stack_for
 from runtime.settings import IndexSettings, Settings
 from tests.chaos.house import disk
@@ -39,11 +42,13 @@ class Place:
         environ = {**os.environ, "GROUNDWIRE_STATE": str(self.state), "COLUMNS": "200"}
         return [sys.executable, "-m", "runtime", *map(str, arguments)], environ
 
-    def run(self, *arguments: object) -> subprocess.CompletedProcess[str]:
-        command, environ = self.command(*arguments)
-        return subprocess.run(
-            command, cwd=ROOT, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-        )
+    def run(self, *arguments: object) -> Result:
+        """In this process."""
+        environ = {"GROUNDWIRE_STATE": str(self.state), "COLUMNS": "200"}
+        try:
+            return CliRunner().invoke(groundwire, [*map(str, arguments)], env=environ)
+        finally:
+            PROFILES.use("")
 
     @property
     def settings(self) -> Settings:
@@ -85,8 +90,8 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Place:
         f'profiles = "{place.state.parent / "profiles"}"\n[answers]\nvoice = "helpful"\n', encoding="utf-8"
     )
     built = place.run("index", "build", DOCUMENTS, "--index", place.index)
-    assert built.returncode == 0, built.stderr
-    assert place.run("keys", "add", "me").returncode == 0
+    assert built.exit_code == 0, built.stderr
+    assert place.run("keys", "add", "me").exit_code == 0
     return place
 
 
@@ -109,19 +114,19 @@ def test_restored_run_replays_elsewhere(backup: tuple[Path, str], tmp_path: Path
     assert "cannot be written" in in_the_way.stderr
     new.config = tmp_path / "new" / "etc" / "groundwire.toml"  # in a folder that is not there
     done = new.run("restore", folder, "--index", new.index, "--config", new.config)
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     replayed = new.run("replay", run_id, "--index", new.index)
-    assert replayed.returncode == 0, replayed.stdout + replayed.stderr
+    assert replayed.exit_code == 0, replayed.stdout + replayed.stderr
     assert "me" in new.run("keys", "list").stdout
     assert "helpful" in new.config.read_text(encoding="utf-8")
     answered = new.run("ask", "--index", new.index, "--config", new.config, "--profile", "mine", ASKED.question)
     assert "safety goggles" in answered.stdout, answered.stderr
 
     again = new.run("restore", folder, "--index", new.index)
-    assert again.returncode == 1
+    assert again.exit_code == 1
     assert "add --force" in again.stderr
     forced = new.run("restore", folder, "--index", new.index, "--force")
-    assert forced.returncode == 0, forced.stderr
+    assert forced.exit_code == 0, forced.stderr
 
 
 def test_a_damaged_backup_restores_nothing(backup: tuple[Path, str], tmp_path: Path) -> None:
@@ -131,7 +136,7 @@ def test_a_damaged_backup_restores_nothing(backup: tuple[Path, str], tmp_path: P
     stream.write_bytes(stream.read_bytes()[:-1] + b"?")
     new = Place(tmp_path / "new")
     done = new.run("restore", damaged, "--index", new.index, "--config", new.config)
-    assert done.returncode == 1
+    assert done.exit_code == 1
     assert not new.config.exists()
     assert "RUNS.stream is missing or damaged" in done.stderr
     assert not new.index.exists()
@@ -144,9 +149,9 @@ def test_backup_is_private_and_needs_an_empty_folder(backup: tuple[Path, str], t
     folder, _ = backup
     assert folder.stat().st_mode & 0o077 == 0
     new = Place(tmp_path / "new")
-    assert new.run("restore", folder, "--index", new.index).returncode == 0
+    assert new.run("restore", folder, "--index", new.index).exit_code == 0
     done = new.run("backup", folder, "--index", new.index)
-    assert done.returncode == 1
+    assert done.exit_code == 1
     assert "is not empty" in done.stderr
 
 
@@ -156,7 +161,7 @@ def test_restore_during_a_build_changes_nothing(backup: tuple[Path, str], tmp_pa
     (new.state / "keys.json").write_text("{}", encoding="utf-8")
     with snapshot.writing(new.index):
         done = new.run("restore", backup[0], "--index", new.index, "--force")
-    assert done.returncode == 1
+    assert done.exit_code == 1
     assert "another process is writing" in done.stderr
     assert (new.state / "keys.json").read_text(encoding="utf-8") == "{}"
 
@@ -212,7 +217,7 @@ def test_keys_of_a_backup_are_checked(tmp_path: Path, keys: str) -> None:
     folder = written(tmp_path / "backup", keys=keys)
     new = Place(tmp_path / "new")
     done = new.run("restore", folder, "--index", new.index, "--config", new.config)
-    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1), done.stderr
+    assert (done.exit_code, len(done.stderr.splitlines())) == (1, 1), done.stderr
     assert "keys.json is no file of keys" in done.stderr
     assert list((tmp_path / "new").iterdir()) == []
 
@@ -249,20 +254,20 @@ def test_full_disk_keeps_existing_data(backup: tuple[Path, str], tmp_path: Path)
             pytest.skip("no file system can be mounted here")
         place = Place(tmp_path / "small" / "place")
         first = place.run("restore", folder, "--index", place.index)
-        assert first.returncode == 0, first.stderr
+        assert first.exit_code == 0, first.stderr
         there = held(place.index, place.state)
         filler = tmp_path / "small" / "filler"
         for room in (size(folder / "state") + 200_000, size(folder / "index") + 500_000):
             fill(filler, leave=room)
             done = place.run("restore", folder, "--index", place.index, "--force")
             filler.unlink()
-            assert done.returncode == 1
+            assert done.exit_code == 1
             assert "nothing was replaced" in done.stderr
             assert len(done.stderr.splitlines()) == 1
             assert held(place.index, place.state) == there
         again = place.run("restore", folder, "--index", place.index, "--force")
         assert "took the place of" in again.stdout, again.stderr
-        assert place.run("replay", run_id, "--index", place.index).returncode == 0
+        assert place.run("replay", run_id, "--index", place.index).exit_code == 0
 
 
 def size(folder: Path) -> int:
@@ -309,7 +314,7 @@ def test_killed_restore_is_finished_or_changes_nothing(
 ) -> None:
     folder, run_id = backup
     place = Place(tmp_path / "place")
-    assert place.run("restore", folder, "--index", place.index).returncode == 0
+    assert place.run("restore", folder, "--index", place.index).exit_code == 0
     before = held(place.index, place.state)
     command, environ = place.command("restore", folder, "--index", place.index, "--force")
     killed = subprocess.run(
@@ -321,9 +326,9 @@ def test_killed_restore_is_finished_or_changes_nothing(
         assert {path: after.get(path) for path in before} == before
     shown = place.run("trace", "show", run_id, "--index", place.index)
     assert ("a restore that was killed is finished now" in shown.stderr) == moves_in
-    assert shown.returncode == 0, shown.stderr
+    assert shown.exit_code == 0, shown.stderr
     again = place.run("restore", folder, "--index", place.index, "--force")
-    assert again.returncode == 0, again.stderr
+    assert again.exit_code == 0, again.stderr
     assert not [path for path in place.state.rglob("*") if path.name.endswith(NEW) or path.name == "restoring"]
 
 

@@ -12,7 +12,6 @@ from bus.powers.events import tokens_of
 from bus.wire.messages import Constraints
 from index.text.citations import markers
 from runtime.engines.engine import Delta, Finished, Request
-from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.replay.journal_traces import read_run
 from runtime.replay.replayer import replay
 from tests.runtime.test_markers import CONTEXTS, LIE, QUESTION, Engine, text_of, told
@@ -127,18 +126,3 @@ async def test_fixed_texts_and_refusals_are_cut(stack: tuple[Whole, Endless]) ->
     assert text_of(events) == record.answer == tokens_of(record.answer.rstrip("…"))[0] + "…"
     _, record = await cut(stack, f"{LIE} [1]. {LIE} [1].", Constraints(max_tokens=2))
     assert (record.outcome, record.cut, len(record.answer.split())) == ("closest", "length", 2)
-
-
-async def test_extractive_engine_obeys_limits(tmp_path: Any) -> None:
-    async with whole(tmp_path, ExtractiveEngine(), cache_entries=10) as run:
-        for release in RELEASES:
-            question = "How many days until refunds are paid?"
-            _, full = await run.ask(question, contexts=CONTEXTS, release=release)
-            events, record = await run.ask(
-                question, contexts=CONTEXTS, release=release, constraints=Constraints(max_tokens=1)
-            )
-            assert (full.cut, record.cut, record.outcome) == (None, "length", "answered")
-            assert text_of(events) == record.answer
-            assert record.answer.rstrip("…") == tokens_of(full.answer)[0]
-            events, declined = await run.ask("hello", release=release, constraints=Constraints(max_tokens=1))
-            assert (declined.outcome, declined.cut, len(text_of(events).split())) == ("declined", "length", 1)

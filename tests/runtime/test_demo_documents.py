@@ -16,8 +16,6 @@ from runtime.demo.make_office_files import main as make_office_files
 
 DEMO = Path(__file__).parents[2] / "runtime" / "demo"
 DOCUMENTS = DEMO / "documents"
-SUFFIXES = {".md": 20, ".txt": 3, ".html": 3, ".jsonl": 2, ".docx": 1, ".pdf": 1}
-"""The least number of files of each kind, so that the demo goes through every reader."""
 
 
 class Answer(msgspec.Struct, forbid_unknown_fields=True):
@@ -70,7 +68,6 @@ class Contradictions(msgspec.Struct, forbid_unknown_fields=True):
 
 QUESTIONS = msgspec.toml.decode((DEMO / "questions.toml").read_bytes(), type=Questions).question
 CONTRADICTIONS = msgspec.toml.decode((DEMO / "contradictions.toml").read_bytes(), type=Contradictions).contradiction
-FILES = sorted(path for path in DOCUMENTS.rglob("*") if path.is_file())
 
 
 def raw_text(path: Path) -> str:
@@ -100,33 +97,6 @@ def text(path: Path) -> str:
     return re.sub(r"\s+", " ", raw_text(path))
 
 
-def test_every_kind_has_enough_documents() -> None:
-    kinds = Counter(path.suffix for path in FILES)
-    assert len(FILES) >= 25
-    assert kinds.keys() == SUFFIXES.keys()
-    assert {kind: kinds[kind] for kind, least in SUFFIXES.items() if kinds[kind] < least} == {}
-
-
-def test_every_language_has_four_documents() -> None:
-    languages = Counter(path.parent.name.rpartition("-")[2] for path in FILES)
-    assert languages.keys() == set(LANGUAGES)
-    assert min(languages.values()) >= 4
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(DOCUMENTS).as_posix())
-def test_documents_are_small_named_and_titled(path: Path) -> None:
-    assert re.fullmatch(r"[a-z]+-[a-z]{2}/[a-z0-9-]+\.[a-z]+", path.relative_to(DOCUMENTS).as_posix())
-    assert path.stat().st_size < 60_000
-    if path.suffix == ".md":
-        assert path.read_text("utf-8").startswith("# ")
-    if path.suffix == ".html":
-        page = html.fromstring(path.read_text("utf-8"))
-        assert page.findtext(".//h1", "-") in page.findtext(".//title", "")
-    if path.suffix == ".jsonl":
-        assert len({line.source_id for line in lines(path)}) == len(lines(path))
-    assert 500 < len(text(path)) < 3_000
-
-
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.id)
 def test_answer_is_in_its_named_document(question: Question) -> None:
     missing = [answer for answer in question.answers if answer.contains not in text(DOCUMENTS / answer.file)]
@@ -144,12 +114,6 @@ def test_every_language_has_its_six_questions() -> None:
     for question in QUESTIONS:
         fits = {"single": question.answers[:1], "complex": question.answers[1:], "unanswerable": not question.answers}
         assert fits[question.kind], question.id
-
-
-def test_demo_asks_three_questions_in_three_languages() -> None:
-    asked = [question for question in QUESTIONS if question.demo]
-    assert [question.kind for question in asked] == ["single"] * 3
-    assert len({question.language for question in asked}) == 3
 
 
 @pytest.mark.parametrize("pair", CONTRADICTIONS, ids=lambda pair: pair.sides[0].file)

@@ -67,13 +67,6 @@ async def traced(run: Whole, run_id: str, **request: Any) -> Trace:
     return await read_run(run.journal, run_id)
 
 
-@pytest.mark.parametrize("town", ["oslo", "lima", "rome"])
-async def test_topic_decides_among_equals(index: Threads, town: str) -> None:
-    asked = SearchRequest(query="How many days until refunds are paid?", language="en", k=3)
-    found = await index.find(msgspec.structs.replace(asked, topic=f"the shop in {town}"))
-    assert found.passages[0].source_id == f"{town}/refunds.md"
-
-
 @pytest.mark.parametrize(
     ("wanted", "source"),
     [
@@ -122,10 +115,3 @@ async def test_filter_without_matches_is_reported(run: Whole) -> None:
         assert (ended.settled.outcome, ended.settled.reason) == ("refused", "no_results")
         assert "No document passes the filter of this question (path paris/**)" in ended.settled.answer
         assert (await replay(trace, pipeline())).divergence is None
-
-
-async def test_wrong_filter_over_nats_ends_the_run(run: Whole) -> None:
-    await traced(run, "wrong-after", question=SIMPLE, filter={"after": "May"})
-    record = await run.runs.record("wrong-after")
-    assert record is not None
-    assert record.outcome == "failed"

@@ -29,12 +29,8 @@ HEAVY = {
     ("arguments", "status"),
     [
         (["--help"], 0),
-        (["--version"], 0),
-        (["ask", "--help"], 0),
         (["search", "--help"], 0),
         (["ask", "--style", "long", "hi"], 2),
-        (["ask", "hi"], 2),
-        (["search", "hi"], 2),
         (["ask", "--index", "/nowhere", "hi"], 2),
     ],
 )

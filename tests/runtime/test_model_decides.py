@@ -1,7 +1,6 @@
 """A competent, a careless and a broken model where the rules doubt: the model decides, and the rules only replace it."""
 
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -18,7 +17,6 @@ from tests.whole import Whole, whole
 #: The rules doubt that anything answers it.
 PROCEDURE = "환불 절차가 궁금합니다"
 PICK = "배송비 3,000원은 환불되지 않습니다. 개봉한 소프트웨어는 반품할 수 없습니다."
-COMPLEX = '{"query_type":"complex","confidence":"high","reasoning":"","suggested_search_term":""}'
 ANSWER = "배송비 3,000원은 환불되지 않습니다 [1]."
 DOUBTED = "배송비는 고객이 부담합니다 [1]."
 LIE = "배송비 9,000원은 환불되지 않습니다 [1]."
@@ -123,11 +121,3 @@ async def test_each_sentence_has_its_standing(stack: tuple[Whole, Model], releas
     trace = await read_run(run.journal, record.run_id)
     done = await replay(trace, pipeline())
     assert (done.divergence, done.finished, done.events) == (None, True, len(trace.lines))
-
-
-async def test_decomposition_is_remembered(tmp_path: Path) -> None:
-    engine = ScriptedEngine({"classify_query": COMPLEX})
-    async with whole(tmp_path, engine, has_model=True) as run:
-        for _ in range(2):
-            await run.ask("Are refunds paid within days, and is the shipping fee refunded?")
-    assert [r.variables.name for r in engine.requests].count("decompose_query") == 1

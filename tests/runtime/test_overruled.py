@@ -1,6 +1,5 @@
 """A model that works is never overruled, each failure of one is counted once, and `calls` are the requests of its engine."""
 
-import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +16,6 @@ from bus.wire.messages import Turn
 from prompts.contracts import PROMPTS
 from prompts.files import is_remembered, source_of
 from runtime.engines.engine import Delta, Finished, Request
-from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.telemetry.run_metrics import RunMetrics, counted
 from tests.bench.bench_calls import ASKED, Competent
 from tests.whole import Whole, whole
@@ -124,16 +122,6 @@ async def test_unread_verdict_counts_and_marks(stack: tuple[Whole, Model]) -> No
         assert record.re_gate == "caution"
 
 
-async def test_careless_picks_count_with_own_contexts(stack: tuple[Whole, Model]) -> None:
-    stack[1].says = {
-        "select_evidence": json.dumps({"spans": [{"passage": 1, "text": "Refunds are paid at once, in cash."}]})
-    }
-    contexts = [{"content": "Refunds are paid within 14 days of the return.", "metadata": {"source_id": "a"}}]
-    record, overruled = await asked(stack, "general", "simple", contexts=contexts)
-    stack[1].says = {}
-    assert (record.outcome, overruled) == ("answered", ["select_evidence"])
-
-
 #: The prompts whose replies are cached.
 REMEMBERED = {name for name in (each.name for each in PROMPTS) if is_remembered(source_of(name))}
 
@@ -165,12 +153,6 @@ async def test_rewritten_question_is_remembered(tmp_path: Path) -> None:
     assert [each.calls for each in records][1] == len(engine.asked)
     assert "rewrite_query" not in engine.asked
     assert records[0].prompt_versions["rewrite_query"] == records[1].prompt_versions["rewrite_query"]
-
-
-async def test_rules_are_no_calls(tmp_path: Path) -> None:
-    async with whole(tmp_path, ExtractiveEngine()) as run:
-        _, record = await run.ask(EVERY["general", "simple"])
-    assert (record.outcome, record.calls) == ("answered", 0)
 
 
 @pytest.mark.parametrize(("sure_from", "asks"), [(1.0, True), (0.0, False)])

@@ -83,11 +83,6 @@ def test_foreign_variables_are_used_as_defaults() -> None:
     assert load(environ={"XDG_STATE_HOME": "/var", "GROUNDWIRE_STATE": "/srv"}).state == "/srv"
 
 
-def test_the_voice_is_strict_unless_set() -> None:
-    assert load(environ={}).answers.voice == "strict"
-    assert load(environ={"GROUNDWIRE_ANSWERS_VOICE": "helpful"}).answers.voice == "helpful"
-
-
 @pytest.mark.parametrize(
     ("environ", "file", "words"),
     [

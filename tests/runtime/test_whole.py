@@ -79,15 +79,6 @@ async def test_question_gets_its_language_and_page(run: Whole, language: str) ->
     assert record.rounds == 1
 
 
-@pytest.mark.parametrize("profile", ["general", "library", "tutor", "support", "myopia"])
-async def test_every_profile_answers(run: Whole, profile: str) -> None:
-    language = {"library": "ko", "tutor": "fr", "support": "ko", "myopia": "zh"}.get(profile, "en")
-    events, record = await run.ask(ASKED[language][0], profile=profile)
-    check_stream(events, record)
-    assert (record.outcome, record.profile) == ("answered", profile)
-    assert ASKED[language][2] in record.answer
-
-
 @pytest.mark.parametrize("style", ["simple", "report", "synthesis", "structured", "hint"])
 async def test_every_style_answers(run: Whole, style: str) -> None:
     events, record = await run.ask(EN, style=style)
@@ -275,9 +266,6 @@ async def test_record_has_all_inputs(run: Whole) -> None:
 STREAMS: dict[str, tuple[str, dict[str, Any]]] = {
     "simple-en": (EN, {}),
     "simple-zh": (ASKED["zh"][0], {"profile": "myopia"}),
-    "library-ko": (ASKED["ko"][0], {"profile": "library"}),
-    "support-ko": (ASKED["ko"][0], {"profile": "support"}),
-    "tutor-fr": (ASKED["fr"][0], {"profile": "tutor"}),
     "report-en": (TWO_PARTS, {}),
     "declined-ar": ("مرحبا", {}),
     "refused-en": ("Who painted the ceiling?", {"contexts": CONTEXT}),

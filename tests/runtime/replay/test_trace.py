@@ -277,13 +277,6 @@ def test_a_fork_is_written_and_compared(folder: Path) -> None:
     assert groundwire_on("diff", "run.jsonl", "run.jsonl").exit_code == 0
 
 
-def test_trace_show_names_every_stage(folder: Path) -> None:
-    done = groundwire_on("trace", "show", "run.jsonl")
-    assert done.exit_code == 0
-    for stage in ("classify_intent", "retrieve", "answer_simple", "settle_answer"):
-        assert stage in done.output
-
-
 def test_closest_passages_are_in_trace_and_diff(folder: Path, traces: dict[str, Trace]) -> None:
     write(folder / "near.jsonl", traces["closest"])
     assert groundwire_on("replay", "near.jsonl").output.startswith("identical")

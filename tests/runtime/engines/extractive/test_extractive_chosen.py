@@ -88,18 +88,3 @@ def test_report_contains_each_sentence_once() -> None:
     )
     report = AnswerReport(original_query=QUESTION, sub_query_analyses=(), evidence=evidence, language="en")
     assert answer_report(report) == "The fee of a ferry is 30 [1]. A barge pays nothing [1]."
-
-
-def test_a_consultation_keeps_its_form() -> None:
-    evidence = chosen(("prose", "The fee of a ferry is 30."), lead="The fee of a ferry is 30.")
-    text = answer_report(
-        AnswerReport(
-            original_query=QUESTION,
-            sub_query_analyses=(),
-            evidence=evidence,
-            language="en",
-            safety_advice="See a pilot.",
-        )
-    )
-    assert text.startswith("**TL;DR** ")
-    assert text.endswith("See a pilot.")

@@ -7,8 +7,8 @@ import pytest
 from actors.evidence.section import chunk_of, evidence_of
 from actors.evidence.spans import numbered, picked
 from index.text.citations import fences
-from prompts.contracts import AnswerReport, AnswerSimple, AnswerSynthesis, SelectEvidence
-from runtime.engines.extractive.answers import SYNTHESIS_CHARS, answer_report, answer_simple, answer_synthesis
+from prompts.contracts import AnswerSimple, AnswerSynthesis, SelectEvidence
+from runtime.engines.extractive.answers import SYNTHESIS_CHARS, answer_simple, answer_synthesis
 from runtime.engines.extractive.evidence import select_evidence
 from runtime.engines.extractive.quoting import announced, cite
 from tests.actors.blocks import Piece, passages
@@ -76,17 +76,6 @@ def test_bounded_answer_drops_units_that_do_not_fit() -> None:
     reply = answer_synthesis(AnswerSynthesis(query="How do I run the harbour tool?", evidence=evidence, language="en"))
     assert len(reply.answer) <= SYNTHESIS_CHARS
     assert "```" not in reply.answer
-
-
-def test_report_keeps_code_fences() -> None:
-    found = passages(*GUIDE)
-    evidence = evidence_of(numbered(found, [(0, 0, len(found[0].text))]))
-    text = answer_report(
-        AnswerReport(
-            original_query="How do I install the harbour tool?", sub_query_analyses=(), evidence=evidence, language="en"
-        )
-    )
-    assert len(fences(text)) * 2 == text.count("```") > 0
 
 
 @pytest.mark.parametrize(
