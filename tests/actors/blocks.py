@@ -21,20 +21,10 @@ def passages(
     return [
         passage_of(
             Hit(
-                source_id=one.source_id,
-                title=one.title,
-                url=one.url,
-                score=0.5,
-                score_type="fusion",
-                text=one.text,
-                char_start=one.char_start,
-                char_end=one.char_end,
-                language="en",
-                snapshot="s1",
-                headings=one.headings,
-                blocks=one.blocks,
-                intros=one.intros,
+                source_id=one.source_id, title=one.title, url=one.url, score=0.5, score_type="fusion", text=one.text,
+                char_start=one.char_start, char_end=one.char_end, language="en", snapshot="s1", headings=one.headings,
+                blocks=one.blocks, intros=one.intros,
             )
         )
         for one in cut(document, 1)
-    ]
+    ]  # fmt: skip

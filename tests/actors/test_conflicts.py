@@ -98,14 +98,9 @@ def test_one_document_conflicts_only_word_for_word() -> None:
 def test_notice_names_each_value_with_its_source() -> None:
     evidence = spans(CONFLICTS[0][2], CONFLICTS[0][3], titles=("Loans [7]", "Old rules"))
     request = AnswerRequested(
-        style="simple",
-        question=QUESTION,
-        evidence=evidence,
-        analyses=(),
-        conflicts=conflicts_in(evidence),
-        snapshot="",
+        style="simple", question=QUESTION, evidence=evidence, analyses=(), conflicts=conflicts_in(evidence), snapshot="",
         rounds=1,
-    )
+    )  # fmt: skip
     assert notice_of(request) == (
         "\n\nThe sources disagree:\n- 8 books according to Loans [1]\n- 5 books according to Old rules [2]"
     )
@@ -114,14 +109,8 @@ def test_notice_names_each_value_with_its_source() -> None:
 def test_exercise_notice_has_no_values() -> None:
     conflict = Conflict(kind="value", subject="s", first_n=1, second_n=2, first="8", second="5")
     request = AnswerRequested(
-        style="hint",
-        question=QUESTION,
-        evidence=spans("a", "b"),
-        analyses=(),
-        conflicts=(conflict,),
-        snapshot="",
-        rounds=1,
-    )
+        style="hint", question=QUESTION, evidence=spans("a", "b"), analyses=(), conflicts=(conflict,), snapshot="", rounds=1,
+    )  # fmt: skip
     assert notice_of(request) == ""
 
 

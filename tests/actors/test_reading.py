@@ -39,13 +39,9 @@ from tests.actors.scripted_powers import Hits, Screen, ScriptedAsk
 from tests.message_samples import ANALYSIS, LANES, OPENING, REFUNDS, SAMPLES, passage, question
 
 RETRIEVED = PassagesRetrieved(
-    question=question(),
-    sub_query=LANES[0],
-    plan=LANES,
-    round=1,
-    passages=(passage(), passage("opening.md", OPENING)),
+    question=question(), sub_query=LANES[0], plan=LANES, round=1, passages=(passage(), passage("opening.md", OPENING)),
     snapshot="s1",
-)
+)  # fmt: skip
 
 
 def relevance(*extracts: tuple[str, str]) -> contracts.Relevance:
@@ -126,16 +122,11 @@ def lanes(*, round: int = 1, profile: str = "general") -> tuple[PassagesJudged, 
     plan = LANES if round == 1 else (*LANES, SubQuery(id="sq_add_1", statement="more", focus=""))
     return tuple(
         PassagesJudged(
-            question=asked,
-            sub_query=q,
-            plan=plan,
-            round=2 if q.id.startswith("sq_add") else 1,
-            passages=(passage(),),
-            analysis=ANALYSIS,
-            snapshot="s1",
+            question=asked, sub_query=q, plan=plan, round=2 if q.id.startswith("sq_add") else 1, passages=(passage(),),
+            analysis=ANALYSIS, snapshot="s1",
         )
         for q in plan
-    )
+    )  # fmt: skip
 
 
 def sufficiency(enough: bool, added: int) -> contracts.Sufficiency:

@@ -31,14 +31,9 @@ BARE = "Refunds are paid within 14 days of the return. "
 
 def request(release: Release = "sentence", profile: str = "general", language: str = "en") -> AnswerRequested:
     return AnswerRequested(
-        style="simple",
-        question=question(release=release, profile=profile, language=language),
-        evidence=(span(), FEE),
-        analyses=(),
-        conflicts=(),
-        snapshot="",
-        rounds=1,
-    )
+        style="simple", question=question(release=release, profile=profile, language=language), evidence=(span(), FEE),
+        analyses=(), conflicts=(), snapshot="", rounds=1,
+    )  # fmt: skip
 
 
 async def pieces_of(text: str) -> AsyncIterator[str]:

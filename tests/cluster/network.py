@@ -65,13 +65,9 @@ class Network:
         """Run a process on a host."""
         with log.open("ab") as out:
             self._processes[host][name] = subprocess.Popen(
-                ["ip", "netns", "exec", self._space(host), *command],
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=out,
-                env=dict(environ),
-                start_new_session=True,
-            )
+                ["ip", "netns", "exec", self._space(host), *command], stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+                env=dict(environ), start_new_session=True,
+            )  # fmt: skip
 
     def dead(self) -> list[str]:
         """The processes that have ended by themselves."""

@@ -1,6 +1,6 @@
 """One small index in five languages, built once for the session, and documents to build others from."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -66,8 +66,6 @@ DOCUMENTS = (
         text="تدفع الرسوم الدراسية على ثلاثة أقساط. يعفى الطالب المتفوق من القسط الأخير.",
     ),
 )
-
-MakeIndex = Callable[..., Manifest]
 
 
 def update(index: Path, put: Iterable[Document] = (), remove: Iterable[str] = (), **options: bool) -> Manifest:

@@ -13,10 +13,6 @@ def read(data: bytes, source_id: str, suffix: str, title: str) -> Document:
     return read_source(Source(data, source_id, title, suffix))
 
 
-def blocks(document: Document) -> list[tuple[str, str]]:
-    return [(block.kind, document.text[block.start : block.end]) for block in document.blocks]
-
-
 @pytest.mark.parametrize(
     ("suffix", "data", "reason"),
     [

@@ -1,13 +1,13 @@
 """Searching a small index in five languages."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from index.build.build import Build
 from index.build.local_sink import LocalSink
-from index.errors import IndexProblem
 from index.model import Document, Metadata
 from index.search.searcher import Searcher
 from index.search.spelling import meant, neighbours, unknown
@@ -92,18 +92,16 @@ def _opened(index: Path, documents: dict[str, dict[str, str]]) -> Searcher:
     return Searcher.open(index)
 
 
-@pytest.fixture
-def english(tmp_path: Path) -> Iterator[Searcher]:
-    searcher = _opened(tmp_path / "index", {"en": ENGLISH})
-    yield searcher
-    searcher.close()
+@pytest.fixture(scope="module")
+def english(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
+    with closing(_opened(tmp_path_factory.mktemp("english") / "index", {"en": ENGLISH})) as searcher:
+        yield searcher
 
 
-@pytest.fixture
-def mixed(tmp_path: Path) -> Iterator[Searcher]:
-    searcher = _opened(tmp_path / "index", {"en": ENGLISH, "ko": KOREAN})
-    yield searcher
-    searcher.close()
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
+    with closing(_opened(tmp_path_factory.mktemp("mixed") / "index", {"en": ENGLISH, "ko": KOREAN})) as searcher:
+        yield searcher
 
 
 @pytest.mark.parametrize(
@@ -130,17 +128,14 @@ def test_question_finds_passages_in_another_language(
         ("직원의 유급 휴가는 며칠입니까?", "leave"),
         ("도서관 책은 언제 반납합니까?", "books"),
         ("화재가 나면 어떻게 합니까?", "fire"),
+        ("주차장은 언제 열립니까?", "parking"),
+        ("점심은 언제?", "lunch"),
     ],
 )
 def test_mixed_index_is_searched_in_other_languages(mixed: Searcher, question: str, source_id: str) -> None:
     found = [hit.source_id for hit in mixed.search(question, language="ko")]
-    assert source_id in found[:2]
+    assert source_id in found[: 1 if source_id in KOREAN else 2]
     assert found[:2] == [hit.source_id for hit in mixed.search(question, language="ko", k=2)]
-
-
-@pytest.mark.parametrize(("question", "source_id"), [("주차장은 언제 열립니까?", "parking"), ("점심은 언제?", "lunch")])
-def test_own_language_comes_first_in_a_mixed_index(mixed: Searcher, question: str, source_id: str) -> None:
-    assert mixed.search(question, language="ko")[0].source_id == source_id
 
 
 @pytest.mark.parametrize("word", ["Severnce", "severin", "burms", "퇴직금이", "kindle"])
@@ -212,10 +207,3 @@ def test_topic_decides_ties_and_weighs_less(built: Path) -> None:
             assert searcher.search("helmet foundry", topic="? \ud800 " * 200, **sides)[0].source_id == "helmet"
     finally:
         searcher.close()
-
-
-def test_after_close_a_search_is_refused(built: Path) -> None:
-    opened = Searcher.open(built)
-    opened.close()
-    with pytest.raises(IndexProblem, match="closed"):
-        opened.search("helmet")

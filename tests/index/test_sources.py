@@ -281,13 +281,8 @@ def test_temporary_editor_files_are_skipped(tree: Path) -> None:
 
 def test_folders_that_programs_fill_are_left_out(tree: Path) -> None:
     write(
-        tree,
-        "docs/node_modules/a.md",
-        "docs/app/target/b.md",
-        "docs/app/Cargo.toml",
-        "docs/env/pyvenv.cfg",
-        "docs/env/c.md",
-    )
+        tree, "docs/node_modules/a.md", "docs/app/target/b.md", "docs/app/Cargo.toml", "docs/env/pyvenv.cfg", "docs/env/c.md",
+    )  # fmt: skip
     write(tree, "docs/target/plan.md", "docs/vendor/offers.md")
     finder = Finder(plan(["docs"], [], anew=True))
     kept = {file.source_id for file in finder.find() if file.problem is None and file.source_id.endswith(".md")}

@@ -40,31 +40,20 @@ EVIDENCE = (
 )
 ANALYSES = (
     Relevance(
-        sub_query_id="sq_1",
-        sub_query_statement="图书可以借若干天",
+        sub_query_id="sq_1", sub_query_statement="图书可以借若干天",
         relevant_extracts=(Extract(source_file="guide-1", excerpt="每人最多可借8册图书。", relevance="high"),),
-        sub_answer="每人最多可借8册。",
-        confidence="medium",
-        missing_aspects=("借期", "续借"),
+        sub_answer="每人最多可借8册。", confidence="medium", missing_aspects=("借期", "续借"),
     ),
     Relevance(
-        sub_query_id="sq_2",
-        sub_query_statement="逾期需要付费",
-        relevant_extracts=(),
-        sub_answer="",
-        confidence="low",
+        sub_query_id="sq_2", sub_query_statement="逾期需要付费", relevant_extracts=(), sub_answer="", confidence="low",
         missing_aspects=(),
     ),
-)
+)  # fmt: skip
 
 SAMPLES: tuple[Prompt[Any], ...] = (
     ClassifyIntent(
-        user_query="그럼 주말에는요?",
-        conversation_history=TURNS,
-        language="ko",
-        in_scope=("도서관", "대출"),
-        edge_scope=("행사",),
-        out_of_scope=("날씨", "주식"),
+        user_query="그럼 주말에는요?", conversation_history=TURNS, language="ko", in_scope=("도서관", "대출"),
+        edge_scope=("행사",), out_of_scope=("날씨", "주식"),
     ),
     RewriteQuery(current_query="그럼 주말에는요?", conversation_history=TURNS, language="ko"),
     ClassifyQuery(original_query="Quelle est la durée d'un prêt ?", language="fr", exercises=True),
@@ -106,4 +95,4 @@ SAMPLES: tuple[Prompt[Any], ...] = (
     AnswerHint(question="Calcule la durée de deux prêts.", contexts=EVIDENCE, language="fr", must_cite=False),
     VerifyAnswer(answer="每人最多可借18册图书[1]。", evidence=EVIDENCE, language="zh"),
     GuardLanguage(text="- Loans last 21 days [2].\n- Up to 8 books [1].", target_language="fr"),
-)
+)  # fmt: skip

@@ -206,10 +206,6 @@ def test_model_refusal_has_one_bounded_line() -> None:
     assert len(shown) < 500
 
 
-def test_safe_reply_names_existing_ids() -> None:
-    assert notices.safe_reply("fr", ["faq-1", 2]).endswith("Sources trouvées : faq-1, 2.")
-
-
 def test_conflict_has_both_values_with_sources() -> None:
     sides = [
         ConflictingValue(value="30 days", source="[1]"),

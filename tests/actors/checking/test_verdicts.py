@@ -22,20 +22,12 @@ def given(*texts: str) -> Found:
     return Found(
         [
             Passage(
-                source_id=f"{number}.md",
-                title="",
-                url="",
-                score=1.0,
-                score_type="given",
-                text=text,
-                char_start=0,
-                char_end=len(text),
-                language="",
-                snapshot="",
+                source_id=f"{number}.md", title="", url="", score=1.0, score_type="given", text=text, char_start=0,
+                char_end=len(text), language="", snapshot="",
             )
             for number, text in enumerate(texts, 1)
         ]
-    )
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

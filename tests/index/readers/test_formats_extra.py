@@ -13,6 +13,7 @@ from reportlab.pdfgen.canvas import Canvas
 from index.model import Document
 from index.readers import Source, Unreadable, by_suffix, read
 from index.readers.pictures import lines_of
+from tests.index.readers.office import blocks
 
 RTF = rb"""{\rtf1\ansi\deff0{\fonttbl{\f0 Arial;}}{\stylesheet{\s1\outlinelevel0 heading 1;}}
 {\pard\s1\outlinelevel0 Fees\par}{\pard The \u233?l\u232?ve pays\super\chftn{\footnote\pard\chftn In cash.}\par}
@@ -30,10 +31,6 @@ ls
 
 def converted(data: bytes, suffix: str) -> Document:
     return read(Source(data, f"f{suffix}", "f", suffix))
-
-
-def blocks(document: Document) -> list[tuple[str, str]]:
-    return [(block.kind, document.text[block.start : block.end]) for block in document.blocks]
 
 
 @pytest.mark.skipif(find_spec("kreuzberg") is None, reason="the extra is not installed")

@@ -10,14 +10,11 @@ from index.model import Document, Metadata
 from index.readers import Source, Unreadable, read
 from index.readers.formats import TextBuilder
 from index.readers.html import read_fragment
+from tests.index.readers.office import blocks
 
 
 def page(html: str | bytes, suffix: str = ".html") -> Document:
     return read(Source(html.encode() if isinstance(html, str) else html, "p.html", "p", suffix))
-
-
-def blocks(document: Document) -> list[tuple[str, str]]:
-    return [(block.kind, document.text[block.start : block.end]) for block in document.blocks]
 
 
 def test_page_has_its_visible_text() -> None:

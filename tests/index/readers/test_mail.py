@@ -6,6 +6,7 @@ import pytest
 
 from index.model import Document, Metadata
 from index.readers import Source, Unreadable, read
+from tests.index.readers.office import blocks
 
 MESSAGE = """From: =?utf-8?q?Ada_L=2E?= <ada@example.org>
 To: bob@example.org
@@ -58,10 +59,6 @@ AAAA
 
 def mail(data: bytes, suffix: str = ".eml") -> Document:
     return read(Source(data, f"m{suffix}", "m", suffix))
-
-
-def blocks(document: Document) -> list[tuple[str, str]]:
-    return [(block.kind, document.text[block.start : block.end]) for block in document.blocks]
 
 
 def test_a_message() -> None:

@@ -276,21 +276,15 @@ def test_mdx_is_the_text_in_its_components() -> None:
 
 _WORDS = st.lists(st.from_regex(r"[a-zé가-힣一-鿿]{1,6}", fullmatch=True), min_size=1, max_size=6).map(" ".join)
 _LINES = st.one_of(
-    _WORDS,
-    _WORDS.map(lambda text: f"## {text}"),
-    _WORDS.map(lambda text: f"- {text}"),
-    _WORDS.map(lambda text: f"  1. {text}"),
-    _WORDS.map(lambda text: f"> {text}"),
+    _WORDS, _WORDS.map(lambda text: f"## {text}"), _WORDS.map(lambda text: f"- {text}"),
+    _WORDS.map(lambda text: f"  1. {text}"), _WORDS.map(lambda text: f"> {text}"),
     _WORDS.map(lambda text: f"| {text} | **{text}** |\n|---|---|\n| {text} | `{text}` |"),
     _WORDS.map(lambda text: f"```sh\n{text}\n```"),
     _WORDS.map(lambda text: f"<details><summary>{text}</summary>\n\n*{text}*\n\n</details>"),
-    _WORDS.map(lambda text: f"<Tab label='{text}'>\n  {text}\n</Tab>"),
-    _WORDS.map(lambda text: f":::tip {text}\n{text}\n:::"),
-    _WORDS.map(lambda text: f'!!! note "{text}"\n\n    {text}'),
-    _WORDS.map(lambda text: f"term\n: {text}"),
-    _WORDS.map(lambda text: f"[{text}](/a) ![{text}](b.png) {{{{< x >}}}}{text}{{{{< /x >}}}}"),
-    st.just(""),
-)
+    _WORDS.map(lambda text: f"<Tab label='{text}'>\n  {text}\n</Tab>"), _WORDS.map(lambda text: f":::tip {text}\n{text}\n:::"),
+    _WORDS.map(lambda text: f'!!! note "{text}"\n\n    {text}'), _WORDS.map(lambda text: f"term\n: {text}"),
+    _WORDS.map(lambda text: f"[{text}](/a) ![{text}](b.png) {{{{< x >}}}}{text}{{{{< /x >}}}}"), st.just(""),
+)  # fmt: skip
 
 
 def whole(document: Document) -> None:

@@ -20,6 +20,7 @@ from index.model import Document
 from index.readers import Source, read
 from index.readers.pdf_document import joined, words_of
 from index.readers.pdf_properties import iso_date, title_of
+from tests.index.readers.office import blocks
 
 STYLES = getSampleStyleSheet()
 WORDS = re.findall(
@@ -58,10 +59,6 @@ def laid_out(story: list[object], columns: int = 1, furniture: Callable[[Canvas,
     template.addPageTemplates([PageTemplate(frames=frames, onPage=on_page)])
     template.build(story)
     return read(Source(buffer.getvalue(), "a.pdf", "a", ".pdf"))
-
-
-def blocks(document: Document) -> list[tuple[str, str]]:
-    return [(block.kind, document.text[block.start : block.end]) for block in document.blocks]
 
 
 def lines(

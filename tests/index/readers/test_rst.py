@@ -4,14 +4,11 @@ import pytest
 
 from index.model import Document
 from index.readers import Source, read
+from tests.index.readers.office import blocks
 
 
 def rst(text: str) -> Document:
     return read(Source(text.encode(), "a.rst", "a", ".rst"))
-
-
-def blocks(document: Document) -> list[tuple[str, str]]:
-    return [(block.kind, document.text[block.start : block.end]) for block in document.blocks]
 
 
 def test_a_page() -> None:

@@ -132,13 +132,9 @@ def test_metadata_of_a_document(text: str) -> None:
     assert rest.strip() == "# Text"
     assert (front.title, front.url, front.language) == ("Rates: 2024", "https://example.org/rates", "ko")
     assert front.metadata == Metadata(
-        author="Ann, Bo",
-        date="2024-05-06T07:08:09+09:00",
-        version="1.10",
-        replaces="rates-2023",
-        tags=("fees", "dates", "a", "b"),
-        groups=("staff",),
-    )
+        author="Ann, Bo", date="2024-05-06T07:08:09+09:00", version="1.10", replaces="rates-2023",
+        tags=("fees", "dates", "a", "b"), groups=("staff",),
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -232,14 +232,8 @@ def test_notes_follow_their_block() -> None:
         endnotes=note("endnote", 1, "By law."),
     )
     assert [text for _, text in blocks(document)] == [
-        "Fees[1] are due:",
-        "1. now",
-        "[1] Without tax.",
-        "Later.[2][i]",
-        "[2] Within a year.",
-        "[i] By law.",
-        "End.",
-    ]
+        "Fees[1] are due:", "1. now", "[1] Without tax.", "Later.[2][i]", "[2] Within a year.", "[i] By law.", "End.",
+    ]  # fmt: skip
 
 
 def test_frame_with_a_control_as_cell() -> None:
