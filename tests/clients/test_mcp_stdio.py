@@ -14,7 +14,6 @@ from mcp import Client, StdioServerParameters
 
 from bus.wire.messages import QuestionAsked
 from runtime.commands.mcp import Home
-from runtime.processes.stack import stack_for
 from runtime.processes.state_folder import running, state_folder
 from runtime.settings import IndexSettings, Settings
 from tests.clients.table import Row
@@ -94,17 +93,31 @@ async def started(index: Path) -> AsyncIterator[Client]:
 
 @pytest.fixture(scope="module")
 async def client(index: Path) -> AsyncIterator[Client]:
-    """The second of two: the first, with the stack that it used, has gone."""
-    async with contextlib.AsyncExitStack() as clients:
-        async with started(index) as first:
+    """The second of two, with the stack of this process: the first has gone, and its stack with it."""
+    settings = Settings(index=IndexSettings(dir=str(index)), state=str(index.parent / "state"))
+    home = Home(settings)
+    async with contextlib.AsyncExitStack() as firsts, contextlib.AsyncExitStack() as clients:
+        try:
+            first = await firsts.enter_async_context(started(index))
             progress = Progress()
             await first.call_tool("ask", {"question": "When are refunds paid?"}, progress_callback=progress)
             assert progress.messages[0] == "the documents are being opened"
             second = await clients.enter_async_context(started(index))
             assert not (await second.call_tool("search", {"query": "refunds"})).is_error
-        yield second
-    settings = Settings(index=IndexSettings(dir=str(index)), state=str(index.parent / "state"))
-    assert running(state_folder(settings)) is None  # it ended what it began
+            before = await home.edge()
+            stopping = asyncio.create_task(firsts.aclose())
+            await until(lambda: running(state_folder(settings)) is None)  # it ends what it began
+            assert before.runs.client.is_connected  # its nats-server ends last
+            after = await home.edge()
+            assert after.runs is not before.runs
+            submitted = await after.runs.submit(QuestionAsked(question="When are refunds paid?"))
+            said = b"".join([line async for _, line in after.runs.events(submitted.run_id)])
+            assert b" 14" in said
+            await stopping
+            yield second
+        finally:
+            await home.close()
+    assert running(state_folder(settings)) is None
 
 
 async def test_ask(client: Client) -> None:
@@ -148,27 +161,6 @@ async def test_open(client: Client) -> None:
 async def test_error(client: Client) -> None:
     result = await client.call_tool("ask", {"question": "When?", "profile": "nonesuch"})
     assert result.is_error
-
-
-async def test_question_while_another_stack_stops(index: Path) -> None:
-    """A stack that stops leaves its folder first and its nats-server last."""
-    settings = Settings(index=IndexSettings(dir=str(index)), state=str(index.parent / "stopping"))
-    others, home = contextlib.AsyncExitStack(), Home(settings)
-    try:
-        await others.enter_async_context(stack_for(settings, say=lambda line: None))
-        first = await home.edge()
-        stopping = asyncio.create_task(others.aclose())
-        await until(lambda: running(state_folder(settings)) is None)
-        assert first.runs.client.is_connected
-        second = await home.edge()
-        assert second.runs is not first.runs
-        submitted = await second.runs.submit(QuestionAsked(question="When are refunds paid?"))
-        said = b"".join([line async for _, line in second.runs.events(submitted.run_id)])
-        assert b" 14" in said
-        await stopping
-    finally:
-        await others.aclose()
-        await home.close()
 
 
 async def test_greeting_without_stack(index: Path) -> None:

@@ -58,8 +58,9 @@ async def test_the_example_runs(
     assert all(words in out.decode() for words in says)
 
 
-@pytest.mark.parametrize("example", [OVER_NATS, WITH_FASTSTREAM])
-@pytest.mark.parametrize("address", ["nats://127.0.0.1:{port}", "nats://[::1"])
+@pytest.mark.parametrize(
+    ("example", "address"), [(OVER_NATS, "nats://127.0.0.1:{port}"), (WITH_FASTSTREAM, "nats://[::1")]
+)
 async def test_absent_server_is_one_line(example: str, address: str) -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable, str(HERE / example), address.format(port=free_port()), "Hello", stderr=subprocess.PIPE
@@ -87,7 +88,7 @@ def test_example_is_short_with_one_dependency(example: str, needs: set[str]) -> 
 async def test_batch_answers_each_row_once(run: Whole, example: str, tmp_path: Path) -> None:
     """Killed in the middle and started again; the first row's run was refused for lack of room before it began."""
     questions, answers = tmp_path / "questions.csv", tmp_path / "answers.db"
-    rows = {f"{example} {n}": QUESTION for n in range(80)} | {"wrong": "x" * 4001}
+    rows = {f"{example} {n}": QUESTION for n in range(30)} | {"wrong": "x" * 4001}
     first = next(iter(rows))
     with questions.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("id", "question"), *rows.items()])

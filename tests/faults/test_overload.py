@@ -148,7 +148,7 @@ async def test_refusal_is_immediate_and_leaves_no_trace(machine: Machine) -> Non
     answers: list[float] = []
 
     async with door(machine) as session:
-        await asyncio.gather(*(read(session, f"measured {n}") for n in range(100)))
+        await asyncio.gather(*(read(session, f"measured {n}") for n in range(60)))
 
         async def one(n: int) -> None:
             began = loop.time()
@@ -166,8 +166,8 @@ async def test_refusal_is_immediate_and_leaves_no_trace(machine: Machine) -> Non
             await asyncio.gather(*(one(n) for n in range(200)))
         assert len(refusals) > 50
         assert len(answers) > 10
-        assert await asked(machine) == 104 + len(answers)
-        assert len(machine.done) == 104 + len(answers)
+        assert await asked(machine) == 64 + len(answers)
+        assert len(machine.done) == 64 + len(answers)
         assert sorted(refusals)[len(refusals) // 2] < sorted(answers)[len(answers) // 2]
         assert max(answers) < 3.0 + SLACK_S + sum(late)
         async with session.get("/metrics") as response:
@@ -207,13 +207,13 @@ async def test_refusal_uses_its_transport_form(machine: Machine) -> None:
 
 async def test_interactive_question_passes_a_batch_flood(machine: Machine) -> None:
     async with door(machine) as session:
-        flood = [asyncio.create_task(read(session, f"b {n}", priority="batch")) for n in range(100)]
+        flood = [asyncio.create_task(read(session, f"b {n}", priority="batch")) for n in range(60)]
         await until(lambda: _more(machine.done, 10), what="the flood to be under way")
         before = len(machine.done)
         assert await read(session, "person") == 200
         assert len(machine.done) - before < 20
-        assert sum(task.done() for task in flood) < 60
-        assert await asyncio.gather(*flood) == [200] * 100
+        assert sum(task.done() for task in flood) < 40
+        assert await asyncio.gather(*flood) == [200] * 60
 
 
 async def queued_lines(machine: Machine, session: aiohttp.ClientSession) -> list[bytes]:
@@ -258,12 +258,9 @@ async def test_slow_store_opens_no_stream(machine: Machine, monkeypatch: pytest.
         await asyncio.sleep(1.5)
         raise Unavailable("the disk is full")
 
-    monkeypatch.setattr(Runs, "submit_and_read", slow)
-    async with (
-        door(machine) as session,
-        session.post("/v1/runs", json={"question": "waits", "events": "all"}) as response,
-    ):
-        assert response.status == 503
+    async with door(machine) as session:
+        monkeypatch.setattr(Runs, "submit_and_read", slow)
+        assert await read(session, "waits", events="all") == 503
 
 
 async def test_queued_question_can_be_cancelled(machine: Machine) -> None:
@@ -343,26 +340,26 @@ async def let_in(machine: Machine, run_id: str) -> None:
 
 async def test_interactive_questions_over_nats_pass_batch(machine: Machine) -> None:
     async with working(machine.settings, *machine.actors):
-        batch = [f"b{n}" for n in range(150)]
+        batch = [f"b{n}" for n in range(60)]
         async with machine.turn:
             await asyncio.gather(*(ask(machine.wire, run_id, question=run_id, priority="batch") for run_id in batch))
             await ask(machine.wire, "person", question="person")
             await let_in(machine, "person")
         await ended(machine.wire, "person")
-        assert machine.done.index("person") < 75
+        assert machine.done.index("person") < 30
         assert {(await ended(machine.wire, run_id)).outcome for run_id in batch} == {"answered"}
 
 
 async def test_readiness_asks_past_the_queue(machine: Machine) -> None:
     async with working(machine.settings, *machine.actors):
-        batch = [f"q{n}" for n in range(150)]
+        batch = [f"q{n}" for n in range(60)]
         async with machine.turn:
             await asyncio.gather(*(ask(machine.wire, run_id, question=run_id) for run_id in batch))
             await admit_canary(machine.wire.journal, "canary-1", patience_s=30.0)
             await ask(machine.wire, "canary-1", question="canary")
             await let_in(machine, "canary-1")
         await ended(machine.wire, "canary-1")
-        assert machine.done.index("canary") < 75
+        assert machine.done.index("canary") < 30
 
 
 # ---------------------------------------------------------------- what was refused is not run

@@ -21,10 +21,10 @@ from prompts.contracts import Evidence
 from runtime.engines.extractive.ranking import features, read_question, read_sentences
 from tests.message_samples import passage
 
-SHORT = 2_000
+SHORT = 1_000
 TIMES = 4
 #: Work of so short a time needs no comparison.
-QUICK_S = 0.1
+QUICK_S = 0.05
 MOST = 8.0
 
 UNITS = (
@@ -94,16 +94,19 @@ def test_time_grows_with_length(work: Callable[[str], object]) -> None:
     work("Refunds take 14 days. They are paid in 3 months.")
     slow: dict[str, float] = {}
     for unit in UNITS:
-        long = min(seconds(work, repeated(unit, TIMES * SHORT, mark)) for mark in ("", "x "))
-        if long < QUICK_S:
-            continue
-        short = min(seconds(work, repeated(unit, SHORT, mark)) for mark in ("y ", "z "))
-        if long > MOST * max(short, QUICK_S / TIMES):
+        for long_mark, short_mark in (("", "y "), ("x ", "z ")):  # what seems slow is measured once more
+            long = seconds(work, repeated(unit, TIMES * SHORT, long_mark))
+            if long < QUICK_S:
+                break
+            short = seconds(work, repeated(unit, SHORT, short_mark))
+            if long <= MOST * max(short, QUICK_S / TIMES):
+                break
+        else:
             slow[unit] = long / short
     assert slow == {}
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(st.lists(st.sampled_from(UNITS), min_size=1, max_size=4).map("".join))
 def test_gate_time_is_linear_for_any_text(unit: str) -> None:
     text = repeated(unit, TIMES * SHORT, "")
