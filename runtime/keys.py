@@ -168,7 +168,7 @@ class KeyFile:
                 before = Keys(secret=secrets.token_hex(32)) if there is None else decode_keys(there)
                 after = change(before)
                 if after != before or there is None:
-                    self._write(after)
+                    replace_file(self.path, msgspec.json.format(msgspec.json.encode(after)) + b"\n", mode=0o600)
                 return after
         except (OSError, msgspec.DecodeError, ValueError) as error:
             raise self._problem(error) from None
@@ -182,9 +182,6 @@ class KeyFile:
             yield
         finally:
             os.close(lock)
-
-    def _write(self, keys: Keys) -> None:
-        replace_file(self.path, msgspec.json.format(msgspec.json.encode(keys)) + b"\n", mode=0o600)
 
     def _problem(self, error: Exception) -> KeysProblem:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)

@@ -163,7 +163,7 @@ CHANGES = (
     ),
     Change(
         "an engine for prompts",
-        "from runtime.settings import load\nfrom runtime.engines.routing import make_engine\n"
+        "from runtime.settings import load\nfrom runtime.engines.rendering import make_engine\n"
         "assert make_engine(load().inference).name == 'probe'",
         adds=plugin("engines", "make", ENGINE),
         environ=("GROUNDWIRE_INFERENCE_ENGINE", "probe"),

@@ -144,7 +144,7 @@ def test_a_stage_fits_on_a_page() -> None:
 PRINTERS = {
     "runtime/terminal.py": "prints what it has fitted",
     "runtime/commands/consoles.py": "is the console that fits",
-    "runtime/commands/trace_export.py": "writes a trace as it is, byte for byte, where standard output is no terminal",
+    "runtime/commands/trace.py": "writes a trace as it is, byte for byte, where standard output is no terminal",
     "runtime/demo/make_office_files.py": "a tool of the repository that names the demo's own files",
 }
 #: Calls that print, and calls that read markup in what they are given.

@@ -82,8 +82,7 @@ def ask_command(
 def _ask_server(url: str, asked: "QuestionAsked", form: dict[str, bool]) -> int:
     from groundwire.client import Client, GroundwireError
 
-    from runtime.commands.answer_shown import run, show
-    from runtime.commands.asked_over import OverHttp
+    from runtime.commands.answer_shown import OverHttp, run, show
     from runtime.commands.consoles import plain_console
 
     async def ask() -> int:
@@ -99,8 +98,7 @@ def _ask_here(settings: "Settings", asked: "QuestionAsked", groups: "Groups", fo
     with contextlib.suppress(Failure):  # reported below
         if settings.index.dir and running(state_folder(settings)) is None:
             warm_up.begin(Path(settings.index.dir), brief=True)
-    from runtime.commands.answer_shown import at_once, run, show
-    from runtime.commands.asked_over import OverBus
+    from runtime.commands.answer_shown import OverBus, at_once, run, show
     from runtime.commands.consoles import plain_console
     from runtime.processes.stack import stack_for
 

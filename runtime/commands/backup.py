@@ -50,7 +50,8 @@ def backup_command(folder: Path, index: Path, config: Path | None) -> None:
 
     with one_line_errors(*_PROBLEMS):
         contents = asyncio.run(work())
-    say(f"{folder}: {contents.snapshot} of {index}, {_journal(contents)}, {_size(contents) / 1e6:.1f} MB")
+    size_bytes = sum(size for size, _ in contents.files.values())
+    say(f"{folder}: {contents.snapshot} of {index}, {_journal(contents)}, {size_bytes / 1e6:.1f} MB")
 
 
 @click.command("restore")
@@ -88,7 +89,3 @@ def _put_settings(kept: Path, config: Path) -> None:
 
 def _journal(contents: Contents) -> str:
     return "with its journal" if contents.streams else "without a journal, as nothing was asked"
-
-
-def _size(contents: Contents) -> int:
-    return sum(size for size, _ in contents.files.values())

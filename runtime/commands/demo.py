@@ -12,8 +12,7 @@ from bus.wire.messages import QuestionAsked
 from index import languages
 from index.build.ingest import bring_in
 from runtime import demo
-from runtime.commands.answer_shown import at_once, run, show
-from runtime.commands.asked_over import OverBus
+from runtime.commands.answer_shown import OverBus, at_once, run, show
 from runtime.commands.consoles import plain_console
 from runtime.commands.options import one_line_errors, over_index, read_settings
 from runtime.commands.progress import bars

@@ -22,8 +22,19 @@ from runtime.commands.run_sources import refuse, run, settings_for, trace_of
 from runtime.forking.live_powers import live_for
 from runtime.forking.versions import BUILT_IN, BadVersion, changed, laid_out, under
 from runtime.measure.lines import read
-from runtime.measure.preferences import Line, append, chosen_in, lines_of, serve, sign_test
-from runtime.measure.prompt_pairs import Pair, Side, differences, fields_differing, side_of
+from runtime.measure.prompt_pairs import (
+    Line,
+    Pair,
+    Side,
+    append,
+    chosen_in,
+    differences,
+    fields_differing,
+    lines_of,
+    serve,
+    side_of,
+    sign_test,
+)
 from runtime.measure.questions import GoldQuestion
 from runtime.processes.inference import Inference
 from runtime.processes.stack import stack_for

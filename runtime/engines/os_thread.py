@@ -20,9 +20,6 @@ class MlxThread(threading.Thread):
 
     def join(self, timeout: float | None = None) -> None:
         super().join(timeout)
-        patience = time.monotonic() + _PATIENCE_S
-        while not self.is_alive() and self._known_to_system() and time.monotonic() < patience:
+        patience, task = time.monotonic() + _PATIENCE_S, Path(f"/proc/self/task/{self.native_id}")
+        while not self.is_alive() and task.exists() and time.monotonic() < patience:
             time.sleep(_LOOK_S)
-
-    def _known_to_system(self) -> bool:
-        return Path(f"/proc/self/task/{self.native_id}").exists()

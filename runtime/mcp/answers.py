@@ -77,7 +77,7 @@ def answer_of(run: Transcript, record: RunRecord | None, base: str) -> CallToolR
     """The run's outcome as text, links and data."""
     outcome: Outcome = (record and record.outcome) or "answered"
     answers = outcome == "answered" and not run.withdrawn
-    sources = tuple(_sources(run.references, base)) if answers else ()
+    sources = tuple(_source(each, base) for each in run.references) if answers else ()
     answer = Answer(
         run_id=run.run_id,
         outcome=outcome,
@@ -118,11 +118,10 @@ def _citations(run: Transcript, base: str) -> Iterator[CitedPassage]:
         )
 
 
-def _sources(references: tuple[Reference, ...], base: str) -> Iterator[CitedSource]:
-    for each in references:
-        title, uri = each.title or each.source_id, source_uri(each.source_id)
-        url = opened(each.url or source_path(each.source_id), base, uri)
-        yield CitedSource(n=each.n, source_id=each.source_id, title=title, url=url, uri=uri)
+def _source(each: Reference, base: str) -> CitedSource:
+    title, uri = each.title or each.source_id, source_uri(each.source_id)
+    url = opened(each.url or source_path(each.source_id), base, uri)
+    return CitedSource(n=each.n, source_id=each.source_id, title=title, url=url, uri=uri)
 
 
 def _closest(passage: NearPassage, base: str) -> ClosestPassage:

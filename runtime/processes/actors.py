@@ -25,7 +25,7 @@ from bus.wire.messages import RunFinished
 from index.languages import LANGUAGES
 from index.languages.detection import detect
 from index.languages.names import named
-from runtime.engines.routing import make_engine
+from runtime.engines.rendering import make_engine
 from runtime.processes.inference import Inference
 from runtime.settings import Settings
 from runtime.telemetry.run_metrics import RunCounter

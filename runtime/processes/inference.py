@@ -38,8 +38,7 @@ from runtime.engines.engine import (
     Wiring,
 )
 from runtime.engines.metrics import DeviceMetrics
-from runtime.engines.rendering import Renderer
-from runtime.engines.routing import Routes, make_engine
+from runtime.engines.rendering import Renderer, Routes, make_engine
 from runtime.processes.device_lock import DeviceLock
 from runtime.settings import InferenceSettings, Settings
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from bus.journal.journal import EventFrame, Journal, time_of
+from bus.journal.journal import Journal, time_of
 from bus.journal.pruning import PINNED
 from bus.journal.records import Record, unpack
 from bus.runs.runs import NoSuchRun
@@ -35,11 +35,8 @@ async def read_run(journal: Journal, run_id: str) -> Trace:
     if not any(record.key.type == ASKED for record in records):
         raise NoSuchRun(f"there is no run {run_id} in this journal; see `groundwire trace list --index DIR`")
     frames = await journal.frames(run_id, progress=True)
-    return Trace(run_id, tuple(records), tuple(map(_shown, frames)))
-
-
-def _shown(frame: EventFrame) -> Shown:
-    return Shown(frame.sequence, time_of(frame.headers), frame.data, frame.fenced, frame.headers)
+    shown = (Shown(each.sequence, time_of(each.headers), each.data, each.fenced, each.headers) for each in frames)
+    return Trace(run_id, tuple(records), tuple(shown))
 
 
 async def full_id(journal: Journal, given: str) -> str:

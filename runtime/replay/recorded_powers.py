@@ -138,7 +138,7 @@ class EventMemory:
     async def last_frame(self, run_id: str) -> EventFrame | None:
         if not self.lines:
             return None
-        at = progress_of(self.lines)
+        at = replace(Progress().after([decode_event(line) for line in self.lines]), sequence=len(self.lines))
         headers = {FIRST: str(at.events), TOKENS: str(at.tokens), PHASE: at.phase, CITED: self.cited}
         return EventFrame(run_id, at.sequence, self.lines[-1], headers, fenced=True)
 
@@ -155,11 +155,6 @@ class EventMemory:
 
     async def add_aside(self, run_id: str, data: bytes) -> None:
         self.asides.append(data)
-
-
-def progress_of(lines: Sequence[bytes]) -> Progress:
-    """The progress of a stream after these events."""
-    return replace(Progress().after([decode_event(line) for line in lines]), sequence=len(lines))
 
 
 def text_of(lines: Sequence[bytes]) -> str:

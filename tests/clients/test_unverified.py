@@ -10,8 +10,7 @@ from groundwire.client import Client, Question
 from rich.console import Console
 
 from bus.wire.messages import QuestionAsked
-from runtime.commands.answer_shown import show
-from runtime.commands.asked_over import OverHttp
+from runtime.commands.answer_shown import OverHttp, show
 from tests.runtime.edge.citing import DOUBTED, PLACE, UNVERIFIED, doubt
 from tests.runtime.edge.conftest import Pipeline
 

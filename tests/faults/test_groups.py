@@ -25,8 +25,7 @@ from index.search.local_backend import LocalSnapshots
 from index.search.searcher import Searcher
 from index.snapshot import snapshot
 from index.snapshot.views import Views
-from runtime.commands.answer_shown import show
-from runtime.commands.asked_over import OverBus
+from runtime.commands.answer_shown import OverBus, show
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.forking.fork import fork
 from runtime.forking.live_powers import Live

@@ -20,7 +20,7 @@ from index.languages import LANGUAGES
 from index.masking import MASK
 from runtime.cli import groundwire
 from runtime.commands import answer_shown
-from runtime.commands.asked_over import OverBus
+from runtime.commands.answer_shown import OverBus
 from runtime.commands.run_text import lines_of
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.replay.explained import explained

@@ -18,8 +18,7 @@ from prompts.files import source_of
 from runtime.commands.prompts import prompts_group
 from runtime.engines.scripted.engine import ScriptedEngine
 from runtime.measure.lines import read
-from runtime.measure.preferences import Line, chosen_in, serve, sides, sign_test
-from runtime.measure.prompt_pairs import Pair, Side, differences
+from runtime.measure.prompt_pairs import Line, Pair, Side, chosen_in, differences, serve, sides, sign_test
 from runtime.replay.journal_traces import read_run
 from runtime.replay.trace import write
 from tests.browser import chromium

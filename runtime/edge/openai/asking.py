@@ -129,20 +129,15 @@ def question_of(
         "question": text,
         "conversation_history": history,
         "profile": asked.model,
-        "constraints": constraints_of(asked, max_tokens),
+        "constraints": Constraints(
+            max_tokens=min(max_tokens, MOST_TOKENS) if max_tokens else None,
+            stop=_stops(asked) or UNSET,
+            response_schema=_schema(asked) or UNSET,
+        ),
         "on_disconnect": asked.on_disconnect or ("continue" if key else "cancel"),
         "idempotency_key": key,
     }
     return QuestionAsked(**(same_fields(asked, QuestionAsked) | own))
-
-
-def constraints_of(asked: ChatAsked, max_tokens: int | None) -> Constraints:
-    """Raises Problem."""
-    return Constraints(
-        max_tokens=min(max_tokens, MOST_TOKENS) if max_tokens else None,
-        stop=_stops(asked) or UNSET,
-        response_schema=_schema(asked) or UNSET,
-    )
 
 
 def _stops(asked: ChatAsked) -> tuple[str, ...]:

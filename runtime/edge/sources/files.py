@@ -17,8 +17,7 @@ from runtime.edge.door import CALLER
 from runtime.edge.parameters import number
 from runtime.edge.problems import Problem
 from runtime.edge.routes import Reply, Route, parameter
-from runtime.edge.sources.addresses import source_id
-from runtime.edge.sources.data import SOURCE_ID
+from runtime.edge.sources.data import SOURCE_ID, source_id
 from runtime.edge.sources.markup import DRAW_S, LARGEST_PAGE, PDF
 from runtime.edge.state import EDGE
 

@@ -17,7 +17,7 @@ from bus.wire.messages import Block
 from index.languages import LANGUAGES
 from index.languages.characters import visible
 from index.languages.tables.texts import SourcePage
-from runtime.edge.sources.addresses import Addresses
+from runtime.edge.sources.data import Addresses
 from runtime.edge.state import Edge
 
 #: The target of a link to the cited text.

@@ -21,7 +21,7 @@ from runtime.edge.parameters import declared_word, number
 from runtime.edge.problems import EXPECTED, Problem, problem_of
 from runtime.edge.routes import Reply, Route, parameter
 from runtime.edge.sources import data
-from runtime.edge.sources.addresses import FRAMED, Addresses, source_id
+from runtime.edge.sources.data import FRAMED, Addresses, source_id
 from runtime.edge.sources.markup import (
     CITED,
     LARGEST_PAGE,

@@ -249,14 +249,10 @@ def _rule(prompt: AnswerHint, quoted: list[Quoted]) -> Rule | None:
     for evidence, text in sentences:
         shared = own & set(_NUMBER.findall(text))
         worked = len(shared) > 1 or shared == own
-        if _is_rule(text) and not worked and detect(text) in (prompt.language, UNDETERMINED):
+        has_number = _RESULT.search(_JOINED.sub(_without_formula, text))  # but for those in formulas with a variable
+        if not has_number and not worked and detect(text) in (prompt.language, UNDETERMINED):
             return Rule(evidence, cite(text, evidence.n))
     return None
-
-
-def _is_rule(text: str) -> bool:
-    """Whether a text has no number, but for those in formulas with a variable."""
-    return not _RESULT.search(_JOINED.sub(_without_formula, text))
 
 
 def _without_formula(found: re.Match[str]) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import msgspec
@@ -35,10 +35,14 @@ from runtime.engines.extractive.answers import (
     answer_structured,
     answer_synthesis,
 )
-from runtime.engines.extractive.evidence import select_evidence
-from runtime.engines.extractive.intent import classify_intent
-from runtime.engines.extractive.judging import guard_language, judge_relevance, judge_sufficiency, verify_answer
-from runtime.engines.extractive.queries import classify_query, decompose_query
+from runtime.engines.extractive.judging import (
+    guard_language,
+    judge_relevance,
+    judge_sufficiency,
+    select_evidence,
+    verify_answer,
+)
+from runtime.engines.extractive.queries import classify_intent, classify_query, decompose_query
 from runtime.engines.extractive.rewriting import rewrite_query
 from runtime.settings import InferenceSettings
 
@@ -97,7 +101,9 @@ class ExtractiveEngine:
         else:
             reply = reply_to(request.variables)
         text = reply if isinstance(reply, str) else msgspec.json.encode(reply).decode()
-        pieces = list(_pieces(_rest(text, request.already_shown))) if isinstance(reply, str) else [text]
+        pieces = [text]
+        if isinstance(reply, str):
+            pieces = [match.group() for match in _PIECE.finditer(text.removeprefix(request.already_shown))]
         cut = isinstance(reply, str) and 0 < request.max_tokens < len(pieces)
         if cut:
             pieces = pieces[: request.max_tokens]
@@ -116,12 +122,3 @@ class ExtractiveEngine:
 
 def make(settings: InferenceSettings, wiring: Wiring) -> ExtractiveEngine:
     return ExtractiveEngine()
-
-
-def _rest(text: str, shown: str) -> str:
-    """What follows `shown`; all of `text` if it does not begin with it."""
-    return text[len(shown) :] if text.startswith(shown) else text
-
-
-def _pieces(text: str) -> Iterator[str]:
-    return (match.group() for match in _PIECE.finditer(text))

@@ -218,15 +218,11 @@ def _code(r: Ranked, evidence: Evidence) -> str:
     unit = r.read.unit
     code = evidence.text[unit.code : unit.end]
     sentence = clean(evidence.text[unit.start : unit.code]) or clean(unit.intro)
-    above = sentence or clean(_nearest(evidence.section) or evidence.title or evidence.source_id)
+    nearest = SECTIONS.join(evidence.section.split(SECTIONS)[-2:])  # of the headings that lead to it, the last two
+    above = sentence or clean(nearest or evidence.title or evidence.source_id)
     fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(code)), default=0))
     syntax = unit.syntax if _SYNTAX.fullmatch(unit.syntax) else ""
     return f"{announced(above, evidence.n)}\n\n{fence}{syntax}\n{code}\n{fence}"
-
-
-def _nearest(section: str) -> str:
-    """The last two of the headings that lead to a place."""
-    return SECTIONS.join(section.split(SECTIONS)[-2:])
 
 
 def _introduced(r: Ranked, evidence: Evidence, most: int) -> list[tuple[int, Unit]]:

@@ -250,7 +250,9 @@ class Ranking:
         """The sentences worth citing, best first: up to four likely ones, and two if the second is from another passage."""
         telling = [r for r in self.ranked if not r.silent] or self.ranked
         return [
-            r for k, r in enumerate(telling[:MOST]) if r.probability >= WORTH_CITING or _speaks_first(k, r, telling)
+            r
+            for k, r in enumerate(telling[:MOST])
+            if r.probability >= WORTH_CITING or k == 0 or (k < FEWEST and r.read.passage != telling[0].read.passage)
         ]
 
 
@@ -277,10 +279,6 @@ def best_of(rankings: list[Ranking]) -> list[Ranked]:
             if key not in found or r.probability > found[key].probability:
                 found[key] = r
     return sorted(found.values(), key=lambda r: (-r.probability, -r.score, r.read.passage, r.read.position))
-
-
-def _speaks_first(k: int, r: Ranked, telling: list[Ranked]) -> bool:
-    return k == 0 or (k < FEWEST and r.read.passage != telling[0].read.passage)
 
 
 def _score(row: Featured) -> float:

@@ -23,10 +23,9 @@ from runtime.engines.engine import DeviceView, Ending, RequestRecord, State
 from runtime.engines.mlx.batch import Batch, Row, generate
 from runtime.engines.mlx.grammar import Grammars
 from runtime.engines.mlx.jobs import Forward, Generation, Job, Tools
-from runtime.engines.mlx.memory import Memory
+from runtime.engines.mlx.memory import Memory, Prefixes
 from runtime.engines.mlx.model import LoadedModel, load
 from runtime.engines.mlx.outbox import Outbox
-from runtime.engines.mlx.prefixes import Prefixes
 from runtime.engines.mlx.prepare import Encoder
 from runtime.engines.mlx.settings import DeviceSettings
 from runtime.engines.mlx.tickets import Event, Ticket, Waiting
@@ -182,14 +181,11 @@ class Device(MlxThread):
             if command is None:
                 self._stopping = True
             elif isinstance(command, Ticket):
-                self._cancel(command)
+                for job in self._waiting.take(command) + [job for job in self._active() if job.ticket is command]:
+                    self._end(job, None, "cancelled")
                 self._outbox.flush()
             else:
                 self._waiting.put(command)
-
-    def _cancel(self, ticket: Ticket) -> None:
-        for job in self._waiting.take(ticket) + [job for job in self._active() if job.ticket is ticket]:
-            self._end(job, None, "cancelled")
 
     def _expire(self) -> None:
         now = time.monotonic()

@@ -14,8 +14,8 @@ from bus.wire.errors import BadReply, TooLong
 from runtime.engines.engine import Ending, RequestRecord
 from runtime.engines.mlx.batch import Row, Sampling, sample
 from runtime.engines.mlx.grammar import Grammars, Guide
+from runtime.engines.mlx.memory import WORTH_TOKENS, Prefixes, Tokens
 from runtime.engines.mlx.model import LoadedModel
-from runtime.engines.mlx.prefixes import WORTH_TOKENS, Prefixes, Tokens
 from runtime.engines.mlx.tickets import Done, Event, Ticket
 
 type Head = Callable[[mx.array], mx.array]

@@ -9,7 +9,7 @@ from prompts.files import Rendered
 from runtime.engines.mlx.batch import Batch, Row, Sampling, sample
 from runtime.engines.mlx.grammar import Guide
 from runtime.engines.mlx.jobs import Tools, probabilities
-from runtime.engines.mlx.prefixes import WORTH_TOKENS
+from runtime.engines.mlx.memory import WORTH_TOKENS
 from runtime.engines.mlx.prepare import Encoder
 
 #: CUDA has another kernel for quantised weights up to each of these lengths, and compiles it at its first use on a machine:

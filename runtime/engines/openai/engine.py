@@ -81,7 +81,8 @@ class OpenAIEngine:
             async for event in self._stream(request, body):
                 yield event
             return
-        body["response_format"] = _response_format(request.variables.name, rendered.schema)
+        shape = {"name": request.variables.name, "schema": rendered.schema, "strict": True}
+        body["response_format"] = {"type": "json_schema", "json_schema": shape}
         finished, wrong = _fitted(await self._whole(request, body), rendered.schema)
         if wrong:
             told = AGAIN.format(problem=wrong, schema=json.dumps(rendered.schema, ensure_ascii=False))
@@ -205,10 +206,6 @@ def _unusable(name: str, finished: Finished, wrong: str) -> BadReply:
         failure = TooLong(f"{name}: the reply ends at its {finished.tokens_out} tokens; raise max_tokens")
     failure.calls = finished.calls
     return failure
-
-
-def _response_format(name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "json_schema", "json_schema": {"name": name, "schema": schema, "strict": True}}
 
 
 def _fitted(finished: Finished, schema: dict[str, Any]) -> tuple[Finished, str]:

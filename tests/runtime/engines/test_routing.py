@@ -13,7 +13,7 @@ from index.plugins import installed
 from prompts.contracts import PROMPTS
 from runtime.commands.replay import replay_command
 from runtime.engines.engine import Engine, Wiring
-from runtime.engines.routing import Routes, make_engine
+from runtime.engines.rendering import Routes, make_engine
 from runtime.engines.scripted.engine import ScriptedEngine
 from runtime.settings import InferenceSettings, SettingsError, load
 from tests.runtime.engines.sample import PLAIN, VARIABLES, collect, request

@@ -13,7 +13,7 @@ from bus.runs.story import story_of
 from bus.wire.messages import QuestionAsked
 from index.masking.finding import secrets_in
 from runtime.cli import groundwire
-from runtime.forking.cited_only import cited_only
+from runtime.forking.fork import cited_only
 from runtime.replay.masks import Masks
 from runtime.replay.replayer import replay
 from runtime.replay.sharing import shared

@@ -5,7 +5,7 @@ import pytest
 from prompts.contracts import Chunk, SelectEvidence
 from runtime.engines.extractive.answerable import lack, odds
 from runtime.engines.extractive.doubts import doubt
-from runtime.engines.extractive.evidence import select_evidence
+from runtime.engines.extractive.judging import select_evidence
 from runtime.engines.extractive.ranking import rank, says_nothing
 from tests.runtime.engines.extractive.cases import ANSWERED, PASSAGES, UNANSWERED, chunks
 

@@ -4,7 +4,7 @@ import pytest
 
 from index.languages.detection import detect
 from prompts.contracts import ClassifyIntent, Turn
-from runtime.engines.extractive.intent import classify_intent
+from runtime.engines.extractive.queries import classify_intent
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from actors.evidence.spans import numbered, picked
 from index.text.citations import fences
 from prompts.contracts import AnswerSimple, AnswerSynthesis, SelectEvidence
 from runtime.engines.extractive.answers import SYNTHESIS_CHARS, answer_simple, answer_synthesis
-from runtime.engines.extractive.evidence import select_evidence
+from runtime.engines.extractive.judging import select_evidence
 from runtime.engines.extractive.quoting import announced, cite
 from tests.actors.blocks import Piece, passages
 
