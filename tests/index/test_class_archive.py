@@ -41,7 +41,7 @@ def cache(index: Path) -> Path:
     environ = {**os.environ, "XDG_CACHE_HOME": str(folder)}
     command = [sys.executable, "-m", "index.search.class_archive", str(index)]
     both = [subprocess.Popen(command, env=environ) for _ in range(2)]
-    assert [each.wait(120) for each in both] == [0, 0]
+    assert [each.wait(240) for each in both] == [0, 0]
     return folder / "groundwire"
 
 
