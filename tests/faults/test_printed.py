@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.table import Table
 from rich.text import Text
@@ -89,6 +89,7 @@ def test_log_and_json_lines_stay_complete_lines(text: str) -> None:
     assert json.loads(line) == value
 
 
+@settings(max_examples=40)
 @given(TEXTS, TEXTS)
 def test_console_prints_no_markup_or_controls(first: str, second: str) -> None:
     console = plain_console(width=60)
