@@ -148,12 +148,6 @@ def test_the_sentence_that_answers_is_bold(cited: str, lead: tuple[int, int], an
     assert answer_pieces(answer, None) == (answer,)
 
 
-def test_declined_exits_with_three(home: Path, demo: subprocess.CompletedProcess[str]) -> None:
-    done = groundwire(home, "ask", "--index", str(home / "demo-index"), "hello")
-    assert done.returncode == 3, done.stdout + done.stderr
-    assert "references" not in done.stdout
-
-
 @pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [

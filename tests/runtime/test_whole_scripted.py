@@ -14,7 +14,6 @@ from prompts import notices
 from prompts.contracts import StructuredAnswer, Synthesis
 from runtime.engines.engine import Delta, Finished, Request
 from runtime.engines.scripted.engine import ScriptedEngine, default_script
-from tests.polling import until
 from tests.whole import Whole, whole
 
 GOOD = "Refunds are paid within 14 days of the return [1]."
@@ -162,32 +161,6 @@ async def test_missing_answer_model_fails_the_run(ask: Ask, failure: Exception, 
     assert (record.outcome, record.reason) == ("failed", reason)
     assert [(e["type"], e.get("code")) for e in events] == [("error", reason), ("DONE", None)]
     assert events[0]["content"] == notices.reason_text(reason, "en")
-
-
-async def test_cancelling_stops_device_and_stream(ask: Ask, stack: tuple[Whole, Engine]) -> None:
-    run, _ = stack
-    begun, freed = asyncio.Event(), asyncio.Event()
-
-    async def endless(request: Request) -> AsyncIterator[Delta | Finished]:
-        try:
-            yield Delta(f"{GOOD} ")
-            yield Delta("And ")
-            begun.set()
-            await asyncio.Event().wait()
-        finally:
-            freed.set()
-
-    asking = asyncio.create_task(ask({"answer_simple": endless}))
-    await begun.wait()
-    run_id = (await run.journal.latest(["gw.question_asked.*"]))[-1].key.run_id
-    await until(lambda: shown(run, run_id))
-    assert await run.runs.cancel(run_id)
-    events, record = await asking
-    await asyncio.wait_for(freed.wait(), 60)
-    assert record.outcome == "cancelled"
-    assert text_of(events).strip() == GOOD
-    assert [(e["type"], e.get("code")) for e in events[-2:]] == [("error", "cancelled"), ("DONE", None)]
-    assert not await run.runs.cancel(run_id)
 
 
 async def shown(run: Whole, run_id: str) -> bool:

@@ -1,4 +1,4 @@
-"""The openai engine against a server that misbehaves in every way, and against mlx-lm's own; its event streams and schemas."""
+"""The openai engine against a server that misbehaves in every way, and against mlx-lm's own; its schemas."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Starting and stopping, models that cannot be loaded, the undocumented parts of mlx-lm."""
+"""Starting and stopping, models that cannot be loaded, the tested version of mlx-lm."""
 
 import asyncio
 import json
