@@ -2,16 +2,19 @@
 
 SubQueryPlanned -> PassagesRetrieved (to be judged) | PassagesReady (the simple path) | AnswerSettled        power: search
 
-A filter that no document passes settles the question at once.
+A filter that no document passes settles the question at once. A summary without a model searches all of the document that it is of.
 
 The search is retried until the deadline; an index that cannot be reached by then ends the run with `timeout`, since reporting
 that nothing was next_step would be false.
 """
 
+from msgspec.structs import replace
+
 from actors.choosing.aliases import with_other_names
 from actors.evidence.lanes import given
 from actors.outcome.refusals import fail, refuse
 from actors.question.profile import profile_of
+from actors.selecting.outline import READ, document_of
 from bus.delivery.actor import actor
 from bus.powers.events import Source, Sources
 from bus.powers.protocols import Emit, Search
@@ -26,7 +29,7 @@ from bus.wire.messages import (
     SubQueryPlanned,
     same_fields,
 )
-from index.filters import narrowed, words_of
+from index.filters import Filter, narrowed, words_of
 from index.masking import masked
 from prompts import notices
 
@@ -45,23 +48,26 @@ async def retrieve(
     else:
         profile = profile_of(question.profile)
         wanted, only = profile.retrieval, narrowed(profile.filter, question.filter)
-        hits = await search(
-            SearchRequest(
-                query=with_other_names(message.sub_query.statement, profile.synonyms),
-                language=question.language,
-                k=wanted.k,
-                bm25_k=wanted.bm25_k,
-                vector_k=wanted.vector_k,
-                filter=only,
-                rerank=wanted.rerank,
-                topic=question.topic if message.judged else f"{question.topic} {message.sub_query.focus}".strip(),
-                snapshot=message.snapshot or "",
-            )
+        request = SearchRequest(
+            query=with_other_names(message.sub_query.statement, profile.synonyms),
+            language=question.language,
+            k=wanted.k,
+            bm25_k=wanted.bm25_k,
+            vector_k=wanted.vector_k,
+            filter=only,
+            rerank=wanted.rerank,
+            topic=question.topic if message.judged else f"{question.topic} {message.sub_query.focus}".strip(),
+            snapshot=message.snapshot or "",
         )
+        hits = await search(request)
         if only is not None and hits.none_passes:
             notice = notices.none_passes(question.language, words_of(only))
             return refuse(question, "no_results", text=notice, snapshot=hits.snapshot)
         passages, snapshot, collection = hits.passages, hits.snapshot, hits.collection
+        if source := document_of(question, passages):
+            whole = narrowed(only, Filter(path=source))
+            hits = await search(replace(request, filter=whole, k=READ, bm25_k=READ, vector_k=READ, snapshot=snapshot))
+            passages = hits.passages or passages
     if question.events == "all":
         items = tuple(Source(source_id=p.source_id, title=p.title, url=p.url, score=p.score) for p in passages)
         await emit.aside(Sources(items=masked(items) if question.masked else items))

@@ -5,7 +5,7 @@ PassagesReady -> AnswerRequested | AnswerSettled (the closest passages, or a ref
 A model decides: it picks spans or finds that none answers, with the rules' choice among the retrieved passages as a suggestion.
 The rules decide without a model, where it fails or picks nothing that is in the passages, and where they are as sure as
 a profile's `retrieval.sure_from`; where no model chose, the probability of their choice decides whether there is an answer at all.
-Contexts given by the caller are judged by the model alone.
+Contexts given by the caller are judged by the model alone. A summary without a model is the outline of a document.
 """
 
 from actors.evidence import spans
@@ -15,15 +15,17 @@ from actors.selecting.chosen import (
     candidates,
     choice_record,
     chosen,
-    is_sure,
+    outlined,
     picked,
     requested,
     rested_on,
     style_of,
     suggestions,
     unanswerable,
+    unasked,
     unsure,
 )
+from actors.selecting.outline import outline
 from bus.delivery.actor import actor
 from bus.powers.protocols import Ask, Note
 from bus.wire.errors import BadReply, Failure
@@ -48,14 +50,14 @@ async def select_evidence(message: PassagesReady, ask: Ask, note: Note) -> Answe
     if not message.passages:
         return unanswerable(message)
     passages = candidates(message)
+    if sections := outline(question, passages):
+        return outlined(message, passages, sections)
     choice = chosen(message, passages)
     if choice is not None:
         note(choice_record(choice))
     decides = asks_model(question, "select_evidence")
-    if choice is not None and not decides and (ended := unsure(message, passages, choice)):
-        return ended
-    if choice is not None and decides and is_sure(question, choice):
-        return rested_on(message, passages, choice)
+    if choice is not None and (early := unasked(message, passages, choice, decides=decides)):
+        return early
     suggested = () if choice is None else tuple(suggestions(passages, choice))
     reply = await ask(
         contracts.SelectEvidence(

@@ -48,7 +48,8 @@ def closest(
     `best`: the best units, which order the passages and where long ones are cut; the passages without one follow as given.
     `notice` replaces the words that say why nothing is claimed. `languages`: those of the documents, if not the question's.
     """
-    languages = languages or abroad(question, passages)
+    if not languages and (languages := abroad(question, passages)):  # no other passage has a word of the question
+        passages, best = sorted(passages, key=lambda one: one.language not in languages), ()
     if not near(question, passages, languages=languages):
         return refuse(
             question,

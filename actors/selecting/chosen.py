@@ -137,9 +137,15 @@ def unsure(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice
     )
 
 
-def is_sure(question: Question, choice: Choice) -> bool:
-    """Whether the profile takes the rules' choice with this probability without asking a model."""
-    return choice.probability > profile_of(question.profile).retrieval.sure_from
+def unasked(
+    message: PassagesReady, passages: tuple[Passage, ...], choice: Choice, *, decides: bool
+) -> AnswerRequested | AnswerSettled | None:
+    """What follows without asking for evidence: the end where the rules decide and are not sure; where a model decides, the
+    rules' choice if its probability suffices to the profile."""
+    if not decides:
+        return unsure(message, passages, choice)
+    sure = choice.probability > profile_of(message.question.profile).retrieval.sure_from
+    return rested_on(message, passages, choice) if sure else None
 
 
 def suggestions(passages: tuple[Passage, ...], choice: Choice) -> list[contracts.PickedSpan]:
@@ -152,6 +158,14 @@ def rested_on(message: PassagesReady, passages: tuple[Passage, ...], choice: Cho
     """The request for an answer from what the rules chose."""
     evidence = numbered(message, passages, choice, choice.slices())
     return requested(message, with_leads(evidence, passages, choice), choice.probability)
+
+
+def outlined(message: PassagesReady, passages: tuple[Passage, ...], sections: list[spans.Slice]) -> AnswerRequested:
+    """The request to quote the first sentences of a document's sections."""
+    evidence = spans.numbered(passages, sections)
+    for at, start, end in sections:
+        evidence = spans.with_lead(evidence, passages[at], start, end)
+    return requested(message, evidence)
 
 
 def picked(
