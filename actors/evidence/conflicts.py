@@ -6,8 +6,10 @@ when each has nearly all words of the other besides the value: a word on each si
 first ("in 2010", "in 2015").
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from typing import Final
 
 import msgspec
 
@@ -26,6 +28,9 @@ from actors.evidence.thresholds import (
 from actors.facts.numbers.values import read
 from actors.facts.stems import stems
 from bus.wire.messages import Conflict, Passage, Span
+
+#: A name with its number at the end, as pictures and files have: "preview-2". Two of them are two things.
+_NUMBERED: Final = re.compile(r"[^\W\d_][-_#]\d{1,4}\W*\Z")
 
 
 def conflicts_in(evidence: Sequence[Span], old: Mapping[str, str] | None = None) -> tuple[Conflict, ...]:
@@ -83,6 +88,8 @@ def _conflict(first: Claim, second: Claim) -> Conflict | None:
         return None
     mine, theirs = pair
     if in_key(first.text, mine.text) or in_key(second.text, theirs.text):
+        return None
+    if _NUMBERED.search(first.text) and _NUMBERED.search(second.text):
         return None
     return Conflict(
         kind="date" if mine.is_date else "value",

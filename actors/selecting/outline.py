@@ -6,8 +6,9 @@ from typing import Final
 from actors.evidence.spans import Slice
 from bus.wire.messages import Passage, Question
 from index.languages import union
-from index.languages.folding import fold
+from index.languages.characters import fold
 from index.text.matching import content_words, matches
+from index.text.passages import weigh
 from index.text.units import units
 
 _TASKS: Final = union(lambda language: language.noise.tasks)
@@ -18,7 +19,7 @@ _NAMED: Final = 0.5
 READ: Final = 30
 _SENTENCES: Final = 8
 _READABLE: Final = frozenset(("prose", "list_item", "definition"))
-#: A shorter sentence says too little to stand for its section; a longer one is no beginning.
+#: A shorter sentence says too little to stand for its section; a longer one is no beginning. In weights, as passages have.
 _SHORTEST, _LONGEST = 30, 400
 
 
@@ -52,7 +53,7 @@ def outline(question: Question, passages: Sequence[Passage]) -> list[Slice]:
         for unit in units(passage.text, passage.blocks, passage.char_start):
             if unit.kind == "heading":
                 sections.append([])
-            elif unit.kind in _READABLE and _SHORTEST <= unit.end - unit.start <= _LONGEST:
+            elif unit.kind in _READABLE and _SHORTEST <= weigh(passage.text[unit.start : unit.end]) <= _LONGEST:
                 sections[-1].append((at, unit.start, unit.end))
     sections = [section for section in sections if section][:_SENTENCES]
     return [each for section in sections for each in section[: max(1, _SENTENCES // len(sections))]]

@@ -93,6 +93,10 @@ _BETWEEN = re.compile(r"\s*[,;，、；،؛]\s*")
 _DUBLIN_CORE = "{http://purl.org/dc/elements/1.1/}"
 _META = "{urn:oasis:names:tc:opendocument:xmlns:meta:1.0}"
 
+#: What libraries that write such files name as the author; two of them also leave the date of their template.
+_LIBRARIES = frozenset(("python-docx", "openpyxl", "Steve Canny"))
+_TEMPLATES_YEAR = 2013
+
 
 class Core(Protocol):
     """Core properties as the three libraries give them, but for the author, which each names differently."""
@@ -109,6 +113,8 @@ class Core(Protocol):
 
 def metadata(core: Core, author: str | None) -> Metadata:
     moment = core.modified or core.created
+    if author in _LIBRARIES:
+        author, moment = "", None if moment is not None and moment.year == _TEMPLATES_YEAR else moment
     if moment is not None and moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)  # the standard's own zone, which two of the libraries leave out
     return Metadata(

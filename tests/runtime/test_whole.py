@@ -79,6 +79,30 @@ async def test_question_gets_its_language_and_page(run: Whole, language: str) ->
     assert record.rounds == 1
 
 
+@pytest.mark.parametrize(
+    ("question", "source", "said"),
+    [
+        ("Summarise the refunds page.", "refunds.md", "14 days"),
+        ("환불을 요약해 주세요", "환불.md", "14일"),
+        ("Résume la bibliothèque", "bibliotheque.md", "8 heures"),
+        ("Resume la biblioteca", "biblioteca.md", "9:00"),
+        ("لخص الحضور", "الحضور.md", "75"),
+    ],
+)
+async def test_summary_without_a_model_quotes_the_document(run: Whole, question: str, source: str, said: str) -> None:
+    events, record = await run.ask(question)
+    assert record.outcome == "answered"
+    assert said in check_stream(events, record)
+    check_citations(record)
+    assert {reference.source_id for reference in record.references} == {source}
+
+
+async def test_summary_of_what_no_document_is_about_is_refused(run: Whole) -> None:
+    _, record = await run.ask("Summarise the weather on Saturdays.")
+    assert record.outcome == "closest"
+    assert "needs a model" in record.answer
+
+
 @pytest.mark.parametrize("style", ["simple", "report", "synthesis", "structured", "hint"])
 async def test_every_style_answers(run: Whole, style: str) -> None:
     events, record = await run.ask(EN, style=style)

@@ -31,6 +31,12 @@ def test_properties() -> None:
     )
 
 
+def test_template_of_the_library_is_no_author() -> None:
+    made = docx.Document()
+    made.add_paragraph("Text.")
+    assert given(saved(made), ".docx").metadata == Metadata()
+
+
 def level(at: int, form: str, text: str, more: str = "") -> str:
     return (
         f'<w:lvl w:ilvl="{at}"><w:start w:val="1"/><w:numFmt w:val="{form}"/>{more}<w:lvlText w:val="{text}"/></w:lvl>'
