@@ -5,6 +5,7 @@ are in the evidence and none is negated there, or the other way round.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from typing import Final
@@ -78,8 +79,14 @@ def language_of(text: str) -> str:
     return detect(text)
 
 
+def _start(stem: Stem) -> int:
+    return stem.start
+
+
 def _reach(text: str, negated: Negated) -> list[Stem]:
-    return [stem for stem in stems(text) if negated.start <= stem.start < negated.end]
+    found = stems(text)  # in order
+    first = bisect_left(found, negated.start, key=_start)
+    return [*found[first : bisect_left(found, negated.end, lo=first, key=_start)]]
 
 
 def _negated_stems(text: str, language: str) -> set[str]:
