@@ -8,13 +8,11 @@ The search is retried until the deadline; an index that cannot be reached by the
 that nothing was next_step would be false.
 """
 
-from msgspec.structs import replace
-
 from actors.choosing.aliases import with_other_names
 from actors.evidence.lanes import given
 from actors.outcome.refusals import fail, refuse
 from actors.question.profile import profile_of
-from actors.selecting.outline import READ, document_of
+from actors.selecting.outline import whole_document
 from bus.delivery.actor import actor
 from bus.powers.events import Source, Sources
 from bus.powers.protocols import Emit, Search
@@ -29,7 +27,7 @@ from bus.wire.messages import (
     SubQueryPlanned,
     same_fields,
 )
-from index.filters import Filter, narrowed, words_of
+from index.filters import narrowed, words_of
 from index.masking import masked
 from prompts import notices
 
@@ -64,10 +62,8 @@ async def retrieve(
             notice = notices.none_passes(question.language, words_of(only))
             return refuse(question, "no_results", text=notice, snapshot=hits.snapshot)
         passages, snapshot, collection = hits.passages, hits.snapshot, hits.collection
-        if source := document_of(question, passages):
-            whole = narrowed(only, Filter(path=source))
-            hits = await search(replace(request, filter=whole, k=READ, bm25_k=READ, vector_k=READ, snapshot=snapshot))
-            passages = hits.passages or passages
+        if (rest := whole_document(question, passages, request)) is not None:
+            passages = (await search(rest)).passages or passages
     if question.events == "all":
         items = tuple(Source(source_id=p.source_id, title=p.title, url=p.url, score=p.score) for p in passages)
         await emit.aside(Sources(items=masked(items) if question.masked else items))

@@ -3,8 +3,12 @@
 from collections.abc import Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from actors.evidence.spans import Slice
+from bus.powers.searching import SearchRequest
 from bus.wire.messages import Passage, Question
+from index.filters import Filter, narrowed
 from index.languages import union
 from index.languages.characters import fold
 from index.text.matching import content_words, matches
@@ -36,6 +40,16 @@ def document_of(question: Question, passages: Sequence[Passage]) -> str:
         shares.setdefault(passage.source_id, sum(bool(matches(named, {word})) for word in wanted) / max(1, len(wanted)))
     best = max(shares, key=lambda source: shares[source], default="")
     return best if best and shares[best] >= _NAMED else ""
+
+
+def whole_document(question: Question, passages: Sequence[Passage], request: SearchRequest) -> SearchRequest | None:
+    """The request for the rest of the document in the same snapshot; None where there is none to summarise."""
+    source = document_of(question, passages)
+    if not source:
+        return None
+    only = narrowed(request.filter, Filter(path=source))
+    snapshot = passages[0].snapshot
+    return replace(request, filter=only, k=READ, bm25_k=READ, vector_k=READ, snapshot=snapshot)
 
 
 def outline(question: Question, passages: Sequence[Passage]) -> list[Slice]:
