@@ -2,7 +2,7 @@
 
 SubQueryPlanned -> PassagesRetrieved (to be judged) | PassagesReady (the simple path) | AnswerSettled        power: search
 
-A filter that no document passes settles the question at once. A summary without a model searches all of the document that it is of.
+A filter that no document passes settles the question at once. An overview without a model searches once more.
 
 The search is retried until the deadline; an index that cannot be reached by then ends the run with `timeout`, since reporting
 that nothing was next_step would be false.
@@ -12,7 +12,7 @@ from actors.choosing.aliases import with_other_names
 from actors.evidence.lanes import given
 from actors.outcome.refusals import fail, refuse
 from actors.question.profile import profile_of
-from actors.selecting.outline import whole_document
+from actors.selecting.overview import wider
 from bus.delivery.actor import actor
 from bus.powers.events import Source, Sources
 from bus.powers.protocols import Emit, Search
@@ -62,7 +62,7 @@ async def retrieve(
             notice = notices.none_passes(question.language, words_of(only))
             return refuse(question, "no_results", text=notice, snapshot=hits.snapshot)
         passages, snapshot, collection = hits.passages, hits.snapshot, hits.collection
-        if (rest := whole_document(question, passages, request)) is not None:
+        if not message.judged and (rest := wider(question, passages, request)) is not None:
             passages = (await search(rest)).passages or passages
     if question.events == "all":
         items = tuple(Source(source_id=p.source_id, title=p.title, url=p.url, score=p.score) for p in passages)

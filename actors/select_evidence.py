@@ -5,7 +5,7 @@ PassagesReady -> AnswerRequested | AnswerSettled (the closest passages, or a ref
 A model decides: it picks spans or finds that none answers, with the rules' choice among the retrieved passages as a suggestion.
 The rules decide without a model, where it fails or picks nothing that is in the passages, and where they are as sure as
 a profile's `retrieval.sure_from`; where no model chose, the probability of their choice decides whether there is an answer at all.
-Contexts given by the caller are judged by the model alone. A summary without a model is the outline of a document.
+Contexts given by the caller are judged by the model alone. Overviews without a model have rules of their own.
 """
 
 from actors.evidence import spans
@@ -25,7 +25,7 @@ from actors.selecting.chosen import (
     unasked,
     unsure,
 )
-from actors.selecting.outline import outline
+from actors.selecting.overview import overview
 from bus.delivery.actor import actor
 from bus.powers.protocols import Ask, Note
 from bus.wire.errors import BadReply, Failure
@@ -50,8 +50,8 @@ async def select_evidence(message: PassagesReady, ask: Ask, note: Note) -> Answe
     if not message.passages:
         return unanswerable(message)
     passages = candidates(message)
-    if sections := outline(question, passages):
-        return outlined(message, passages, sections)
+    if not message.complex and (parts := overview(question, passages)):
+        return outlined(message, passages, parts)
     choice = chosen(message, passages)
     if choice is not None:
         note(choice_record(choice))

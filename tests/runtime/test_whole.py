@@ -97,6 +97,12 @@ async def test_summary_without_a_model_quotes_the_document(run: Whole, question:
     assert {reference.source_id for reference in record.references} == {source}
 
 
+async def test_list_of_documents_quotes_each(run: Whole) -> None:
+    _, record = await run.ask("Which documents mention the shipping fee?")
+    check_citations(record)
+    assert (record.outcome, {reference.source_id for reference in record.references}) == ("answered", {"refunds.md"})
+
+
 async def test_summary_of_what_no_document_is_about_is_refused(run: Whole) -> None:
     _, record = await run.ask("Summarise the weather on Saturdays.")
     assert record.outcome == "closest"

@@ -149,6 +149,7 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     abilities: Pattern  # a whole question about what the program can do
     tasks: Pattern  # what asks for a new text, which needs a model
     summaries: Pattern  # the words in it that ask for a summary
+    lists: Pattern  # what asks which documents are about something
     instructions: Pattern  # a sentence that asks its reader to do something
     fillers: Pattern  # words that add nothing, next to a greeting or alone
     keys: Words  # beginnings of words typed along a row of keys

@@ -1,0 +1,73 @@
+"""Which questions are about documents, and what is searched for and quoted then."""
+
+import msgspec
+import pytest
+
+from actors.question.resolved import resolved
+from actors.selecting.overview import overview, wider
+from bus.powers.searching import SearchRequest
+from bus.wire.messages import Passage, Question, QuestionAsked
+
+REQUEST = SearchRequest(query="?", language="en", k=10)
+
+
+def question(text: str, *, has_model: bool = False) -> Question:
+    return msgspec.structs.replace(resolved(QuestionAsked(question=text)), has_model=has_model)
+
+
+def passage(source: str, text: str) -> Passage:
+    return Passage(
+        source_id=source, title=source, url="", score=1.0, score_type="share", text=text, char_start=0, char_end=len(text),
+        language="en", snapshot="s",
+    )  # fmt: skip
+
+
+FOUND = [
+    passage("mail.md", "The boiler is repaired on Wednesday by a plumber."),
+    passage("rice.md", "Bring the water to a boil in a deep and heavy pot."),
+    passage("heating.md", "Two boilers of the hall were replaced last summer."),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("Which documents do I have about parental leave?", "parental leave?"),
+        ("List all files about backups", "backups"),
+        ("Quels documents parlent du Covid long ?", "covid long ?"),
+        ("¿Qué archivos mencionan Kinovea?", "kinovea?"),
+        ("ما الوثائق التي تتحدث عن ماركداون؟", "ماركداون؟"),
+        ("오픈소스에 대한 문서를 모두 보여 주세요", "오픈소스"),
+        ("哪个文件提到了冰糖？", "冰糖?"),
+    ],
+)
+def test_list_of_documents_searches_its_subject(text: str, rest: str) -> None:
+    request = wider(question(text), FOUND, REQUEST)
+    assert request is not None
+    assert (request.query, request.snapshot) == (rest, "s")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Which documents are required for a visa?",
+        "What documents do I need to bring?",
+        "Quels documents faut-il fournir ?",
+        "¿Qué documentos necesito?",
+        "ما المستندات المطلوبة؟",
+        "어떤 문서를 제출해야 하나요?",
+        "哪些文件需要签字？",
+    ],
+)
+def test_documents_as_a_subject_are_no_list(text: str) -> None:
+    assert wider(question(text), FOUND, REQUEST) is None
+    assert overview(question(text), FOUND) == []
+
+
+def test_document_with_the_word_is_listed_and_not_its_stem() -> None:
+    listed = overview(question("Which files mention the boiler?"), FOUND)
+    assert [FOUND[at].source_id for at, _, _ in listed] == ["mail.md", "heating.md"]
+
+
+def test_a_model_lists_by_itself() -> None:
+    assert wider(question("Which files mention the boiler?", has_model=True), FOUND, REQUEST) is None
