@@ -96,7 +96,9 @@ def _list(question: Question, passages: Sequence[Passage]) -> list[Slice]:
     Where documents have the words as they are written, others that only have their stems are left out.
     """
     rest = _rest(question, _LISTS)
-    wanted = content_words(rest) if rest else frozenset()
+    if not rest:
+        return []
+    wanted = content_words(rest)
     words = [word for word in re.findall(r"\w+", rest) if content_words(word) & wanted]
     written = [re.compile(rf"{re.escape(word)}|\b{re.escape(word[:-1])}\b") for word in words]  # boiler, boilers
     results: dict[str, Slice] = {}
@@ -116,6 +118,8 @@ def _list(question: Question, passages: Sequence[Passage]) -> list[Slice]:
 def _outline(question: Question, passages: Sequence[Passage]) -> list[Slice]:
     """The first sentences or items below each heading of the document, in its order."""
     source = _document_of(question, passages)
+    if not source:
+        return []
     sections: dict[tuple[int, tuple[str, ...]], list[Slice]] = {}
     for at in sorted(range(len(passages)), key=lambda at: passages[at].char_start):
         passage = passages[at]
