@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from actors.facts.lexicon import SPOKEN, Role, Term, exclude, forces, terms
+from actors.facts.lexicon import SPOKEN, Force, Role, Term, exclude, forces, terms
 from actors.facts.numbers.values import read
 from actors.facts.stems import Stem, stem_of, stems
 from actors.gate.copies.check import changed_in_copy
@@ -147,10 +147,16 @@ def _modality(text: str, there: str, language: str) -> Iterator[tuple[str, str, 
     """Duty made recommendation, ban made permission, a lower limit made an upper one, and the reverse of each."""
     own, theirs = forces(text, language), forces(there, language)
     names = {force.name for force in own}
-    their_names = {force.name for force in theirs}
+    first: dict[str, Force] = {}
+    for force in theirs:
+        first.setdefault(force.name, force)
     for force in own:
-        against = next((other for other in theirs if exclude(force.name, other.name) and other.name not in names), None)
-        if force.name not in their_names and against is not None:
+        if force.name in first:
+            continue
+        against = next(
+            (other for other in first.values() if exclude(force.name, other.name) and other.name not in names), None
+        )
+        if against is not None:
             why = f"{SPOKEN[force.name]}, where the evidence has {SPOKEN[against.name]}: “{against.term.text}”"
             yield "modality", force.term.text, why
             return
