@@ -5,7 +5,7 @@ SubQueryPlanned -> PassagesRetrieved (to be judged) | PassagesReady (the simple 
 A filter that no document passes settles the question at once. An overview without a model searches once more.
 
 The search is retried until the deadline; an index that cannot be reached by then ends the run with `timeout`, since reporting
-that nothing was next_step would be false.
+that nothing was found would be false.
 """
 
 from actors.choosing.aliases import with_other_names

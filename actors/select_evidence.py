@@ -15,8 +15,8 @@ from actors.selecting.chosen import (
     candidates,
     choice_record,
     chosen,
-    outlined,
     picked,
+    quoting,
     requested,
     rested_on,
     style_of,
@@ -50,8 +50,9 @@ async def select_evidence(message: PassagesReady, ask: Ask, note: Note) -> Answe
     if not message.passages:
         return unanswerable(message)
     passages = candidates(message)
-    if not message.complex and (parts := overview(question, passages)):
-        return outlined(message, passages, parts)
+    hints = style_of(message) == "hint"  # for an exercise, which asks for what the material does not say
+    if not (message.complex or hints) and (parts := overview(question, passages)):
+        return quoting(message, passages, parts)
     choice = chosen(message, passages)
     if choice is not None:
         note(choice_record(choice))
@@ -67,8 +68,7 @@ async def select_evidence(message: PassagesReady, ask: Ask, note: Note) -> Answe
             language=question.language,
         )
     )
-    # An exercise asks for what the material does not say; a hint needs only the part that comes closest.
-    if not reply.spans and style_of(message) != "hint":
+    if not reply.spans and not hints:
         return unanswerable(message)
     if choice is not None and (not reply.spans or (reply.spans == suggested and not decides)):
         return rested_on(message, passages, choice)

@@ -157,15 +157,12 @@ def suggestions(passages: tuple[Passage, ...], choice: Choice) -> list[contracts
 def rested_on(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice) -> AnswerRequested:
     """The request for an answer from what the rules chose."""
     evidence = numbered(message, passages, choice, choice.slices())
-    return requested(message, with_leads(evidence, passages, choice), choice.probability)
+    return requested(message, with_leads(evidence, passages, choice.leads), choice.probability)
 
 
-def outlined(message: PassagesReady, passages: tuple[Passage, ...], sections: list[spans.Slice]) -> AnswerRequested:
-    """The request to quote the first sentences of a document's sections."""
-    evidence = spans.numbered(passages, sections)
-    for at, start, end in sections:
-        evidence = spans.with_lead(evidence, passages[at], start, end)
-    return requested(message, evidence)
+def quoting(message: PassagesReady, passages: tuple[Passage, ...], parts: list[spans.Slice]) -> AnswerRequested:
+    """The request for an answer that quotes these stretches, which nothing was chosen from."""
+    return requested(message, with_leads(spans.numbered(passages, parts), passages, parts))
 
 
 def picked(
@@ -181,7 +178,7 @@ def picked(
         msgspec.structs.replace(span, probability=UNSET if own is None else own.probability)
         for span, own in zip(evidence, of_each, strict=True)
     )
-    return requested(message, with_leads(evidence, passages, of_all), of_all.probability)
+    return requested(message, with_leads(evidence, passages, of_all.leads), of_all.probability)
 
 
 def numbered(
@@ -195,9 +192,11 @@ def numbered(
     return spans.best_first(evidence, passages[at], start)
 
 
-def with_leads(evidence: tuple[Span, ...], passages: tuple[Passage, ...], choice: Choice) -> tuple[Span, ...]:
+def with_leads(
+    evidence: tuple[Span, ...], passages: tuple[Passage, ...], leads: Sequence[spans.Slice]
+) -> tuple[Span, ...]:
     """The spans, each with the sentence of it that answers."""
-    for at, start, end in choice.leads:
+    for at, start, end in leads:
         evidence = spans.with_lead(evidence, passages[at], start, end)
     return evidence
 

@@ -37,13 +37,11 @@ _SHORTEST, _LONGEST = 30, 400
 
 def wider(question: Question, passages: Sequence[Passage], request: SearchRequest) -> SearchRequest | None:
     """The search in the same snapshot that an overview needs after the first; None for another question."""
-    if not passages:
+    rest, source = _rest(question, _LISTS), _document_of(question, passages)
+    if not passages or not (rest or source):
         return None
     more = replace(request, k=_READ, bm25_k=_READ, vector_k=_READ, snapshot=passages[0].snapshot)
-    if rest := _rest(question, _LISTS):
-        return replace(more, query=rest)
-    source = _document_of(question, passages)
-    return replace(more, filter=narrowed(request.filter, Filter(path=source))) if source else None
+    return replace(more, query=rest) if rest else replace(more, filter=narrowed(more.filter, Filter(path=source)))
 
 
 def overview(question: Question, passages: Sequence[Passage]) -> list[Slice]:
@@ -100,7 +98,9 @@ def _list(question: Question, passages: Sequence[Passage]) -> list[Slice]:
         return []
     wanted = content_words(rest)
     words = [word for word in re.findall(r"\w+", rest) if content_words(word) & wanted]
-    written = [re.compile(rf"{re.escape(word)}|\b{re.escape(word[:-1])}\b") for word in words]  # boiler, boilers
+    written = [
+        re.compile(rf"{re.escape(word)}|\b{re.escape(word[:-1] or word)}\b") for word in words
+    ]  # boilers, boiler
     results: dict[str, Slice] = {}
     exact: set[str] = set()
     for at, passage in enumerate(passages):

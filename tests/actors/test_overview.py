@@ -69,5 +69,9 @@ def test_document_with_the_word_is_listed_and_not_its_stem() -> None:
     assert [FOUND[at].source_id for at, _, _ in listed] == ["mail.md", "heating.md"]
 
 
+def test_word_of_one_letter_is_no_wildcard() -> None:
+    assert overview(question("Which files mention x?"), FOUND) == []
+
+
 def test_a_model_lists_by_itself() -> None:
     assert wider(question("Which files mention the boiler?", has_model=True), FOUND, REQUEST) is None
