@@ -36,7 +36,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """A passage that either side found, with what the ranking needs of it. Its number decides between equal scores.
 
     `bm25` and `vector` are its places in the two rankings, if it has one. `cosine` is exact, whichever side found it; 0 where no
-    vector was asked for. `sketch` shows near-duplicates (ngrams.py); `begins`: the passage is its document's first; `lead` is
+    vector was asked for. `sketch` shows near-duplicates; `begins`: the passage is its document's first; `lead` is
     of its document.
     """
 

@@ -14,9 +14,11 @@ from actors.facts.copied_code import copied
 from actors.gate.flags import standing
 from actors.outcome.private import flags_shown
 from actors.question.profile import profile_of
+from actors.text.aligned import aligned, line_break
 from actors.text.limit import TextLimit
-from actors.text.links import INLINE_CODE, SafeStream, defang
-from actors.text.numbering import Numbering, aligned, line_break
+from actors.text.links import INLINE_CODE, defang
+from actors.text.numbering import Numbering
+from actors.text.safe_stream import SafeStream
 from bus.powers.events import Stretch, tokens_of
 from bus.powers.protocols import Emit
 from bus.wire.messages import AnswerRequested, Draft, Flag, Sentence, Span

@@ -17,8 +17,9 @@ from actors.answering.sentence_check import SentenceCheck, cited_in, on_wire
 from actors.gate import flags as gate
 from actors.gate.flags import standing
 from actors.outcome.settling import is_barred
+from actors.text.aligned import aligned
 from actors.text.limit import ends_sentence
-from actors.text.numbering import aligned, as_evidence, plain
+from actors.text.numbering import as_evidence, plain
 from bus.powers.events import Withheld
 from bus.powers.protocols import Ask, Emit
 from bus.wire.messages import AnswerRequested, Conflict, Flag, Sentence, Span, UnverifiedSentence

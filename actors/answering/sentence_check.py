@@ -10,7 +10,7 @@ from actors.evidence.section import evidence_of
 from actors.gate import flags as gate
 from actors.gate.check import check_sentence, stands_alone
 from actors.gate.flags import BEYOND, standing
-from actors.outcome.refusals import excused, is_admission
+from actors.outcome.admissions import excused, is_admission
 from actors.question.profile import in_language, profile_of
 from actors.question.resolved import asks_model
 from bus.powers.protocols import Ask

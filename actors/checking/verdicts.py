@@ -24,8 +24,8 @@ from actors.checking.thresholds import (
     SPANS,
     SPARE_WORDS,
 )
-from actors.facts.lexicon import forces
-from actors.facts.numbers.slots import slot_index, slots
+from actors.facts.forces import forces
+from actors.facts.slots import slot_index, slots
 from actors.gate.check import check_sentence
 from actors.gate.flags import Flag, standing
 from index.languages.characters import normal

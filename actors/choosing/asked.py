@@ -16,7 +16,7 @@ from bus.wire.messages import Collection, Question
 from index.languages import FALLBACK, LANGUAGES, every, of, pattern, spoken, union
 from index.languages.characters import fold, is_han, is_hangul
 from index.languages.words import grams, terms, written
-from index.text.matching import without_question_words
+from index.text.question_words import without_question_words
 
 Kind = Literal["reason", "count", "time", "person", "place", "definition", "manner", "limit", "yes_no", "other"]
 

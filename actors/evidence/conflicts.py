@@ -25,7 +25,7 @@ from actors.evidence.thresholds import (
     SHARED_WORDS,
     VALUE_CONTEXT_SHARE,
 )
-from actors.facts.numbers.values import read
+from actors.facts.reading import read
 from actors.facts.stems import stems
 from bus.wire.messages import Conflict, Passage, Span
 

@@ -2,12 +2,9 @@
 
 They do if one of them denies, if they oblige and permit, if they are opposites, or if each names something that the other does
 not. An added detail contradicts nothing, nor does another form or spelling of a word.
-
-Also: whether a sentence only repeats another: the same words, or the same but for a few that one of them adds.
 """
 
 import re
-from collections.abc import Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Final, Literal
@@ -20,18 +17,17 @@ from actors.evidence.thresholds import (
     NAME_AGREEMENT_SHARE,
     NAME_CONTEXT_WORDS,
     NEAR_COPY_SHARE,
-    REPEATED_SHARE,
     REPLACED_CHARS,
     SPELLING_RATIO,
     TURN_CONTEXT_WORDS,
 )
-from actors.facts.lexicon import exclude, forces, terms
-from actors.facts.numbers.values import TOKEN, read
+from actors.facts.forces import exclude, forces
+from actors.facts.lexicon import terms
+from actors.facts.reading import TOKEN, read
 from actors.facts.stems import stems
 from index.languages import LANGUAGES
 from index.languages.characters import HAN, normal
-from index.languages.negation import is_negated, negations
-from index.text.citations import strip_markers
+from index.languages.negation import negations
 
 _HAN = re.compile(f"[{HAN}]")
 _SETS_OFF: Final = (",", ":", "،")
@@ -203,33 +199,3 @@ def _named_above(stretch: str, one: Claim, other: Claim) -> bool:
     """Whether its title or headings name the difference, and those of the other do not."""
     named = {stem.stem for stem in stems(stretch)} & one.about
     return bool(other.about) and bool(named - other.about)
-
-
-def repeats(one: str, other: str) -> bool:
-    """Whether one adds nothing or hardly anything to the other: no other number, no replaced word, no denial."""
-    fewer, more = sorted((_words(one), _words(other)), key=len)
-    if fewer == more:
-        return bool(fewer)
-    if len(fewer) < REPEATED_SHARE * len(more) or is_negated(one) != is_negated(other):
-        return False
-    added = _added(fewer, more)
-    return added is not None and not any(char.isdigit() for word in added for char in word)
-
-
-@lru_cache(maxsize=1024)
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(match[0] for match in TOKEN.finditer(normal(strip_markers(text))))
-
-
-def _added(fewer: Sequence[str], more: Sequence[str]) -> list[str] | None:
-    """The words of `more` besides those of `fewer`; None if it lacks one or has them in another order."""
-    rest = iter(more)
-    added: list[str] = []
-    for word in fewer:
-        for there in rest:
-            if there == word:
-                break
-            added.append(there)
-        else:
-            return None
-    return [*added, *rest]

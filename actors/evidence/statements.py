@@ -21,9 +21,10 @@ from actors.evidence.thresholds import (
     STATEMENT_WORDS,
     YEARS,
 )
-from actors.facts.numbers.slots import matches
 from actors.facts.numbers.units import CURRENCY_SIGNS, unit_after
-from actors.facts.numbers.values import TOKEN, Reading, Value, read
+from actors.facts.numbers.values import Value
+from actors.facts.reading import TOKEN, Reading, read
+from actors.facts.slots import matches
 from actors.facts.stems import stems
 from bus.wire.messages import Span
 from index.languages import LANGUAGES, every, of

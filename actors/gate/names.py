@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from actors.facts.numbers.units import MONTHS
-from actors.facts.numbers.values import read
+from actors.facts.reading import read
 from actors.facts.stems import stem_of, stems
 from actors.gate.thresholds import (
     INITIALS_LETTERS,

@@ -13,9 +13,10 @@ from typing import Final
 
 import msgspec
 
-from actors.facts.numbers.slots import NumberSlot, likeness, matches, signature, slot_index, slots, units_agree
-from actors.facts.numbers.units import renamed
-from actors.facts.numbers.values import NumberRange, Value, read
+from actors.facts.numbers.glued import renamed
+from actors.facts.numbers.values import NumberRange, Value
+from actors.facts.reading import read
+from actors.facts.slots import NumberSlot, likeness, matches, signature, slot_index, slots, units_agree
 from actors.gate.places import closest_part
 from actors.gate.thresholds import (
     BARE_NUMBER,

@@ -5,16 +5,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from actors.facts.numbers.values import read
+from actors.facts.reading import read
 from actors.facts.stems import Stem, stems
 from actors.gate.places import is_near
 from actors.gate.terms import language_of
-from actors.gate.thresholds import (
-    CELL_LABEL_WORDS,
-    CITED_WORDS,
-    CLOSEST_SENTENCE_SHARE,
-    LISTED_WORDS,
-)
+from actors.gate.thresholds import CELL_LABEL_WORDS, CITED_WORDS, CLOSEST_SENTENCE_SHARE, LISTED_WORDS
 from index.languages import UNDETERMINED, union
 from index.languages.characters import normal
 from index.languages.detection import detect

@@ -16,7 +16,7 @@ from typing import Final
 
 import msgspec
 
-from actors.facts.numbers.values import read
+from actors.facts.reading import read
 from actors.facts.stems import stems
 from actors.gate.places import sentences_of
 from actors.gate.thresholds import CHARACTER_RUNS, JUDGED_WORDS, NAMES_MOST, ROOT_SPARE_LETTERS, RUN_MOST

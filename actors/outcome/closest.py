@@ -18,7 +18,8 @@ from actors.question.resolved import is_exercise
 from bus.wire.messages import AnswerSettled, NearPassage, Passage, Question, Span, same_fields
 from index.languages import UNDETERMINED
 from index.languages.meaning import NEAR_ABROAD, nearness
-from index.text.matching import content_words, matches, without_question_words
+from index.text.matching import content_words, matches
+from index.text.question_words import without_question_words
 from index.text.units import units
 from prompts import notices
 from prompts.vocabulary import QueryType, Reason

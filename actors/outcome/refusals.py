@@ -1,24 +1,15 @@
-"""How a run ends without an answer, in the person's language.
+"""How a run ends without an answer, in the person's language."""
 
-Also: recognise an admission of uncertainty: "I don't know", "the documents do not say".
-
-An admission needs no citation. A sentence that goes on to claim something ("but …"), or that cites, is not an admission.
-"""
-
-import re
 from collections.abc import Sequence
-from typing import Final
 
 from msgspec import UNSET
 
 from actors.gate.check import reveals
 from actors.text.limit import limited
 from actors.text.links import defang
-from bus.wire.messages import AnswerSettled, Flag, Question, Sentence, Settled, Span
-from index.languages import union
-from index.languages.characters import normal
+from bus.wire.messages import AnswerSettled, Question, Settled, Span
 from index.languages.detection import detect
-from index.text.citations import markers, strip_markers
+from index.text.citations import strip_markers
 from prompts import notices
 from prompts.thinking import without_thinking
 from prompts.vocabulary import DeclinedKind, Outcome, Reason
@@ -114,41 +105,3 @@ def words_of(settled: Settled) -> str:
         return notices.reason_text(settled.reason, language)
     why = "overloaded" if settled.unrun == "overloaded" else "failed"
     return notices.text("replies", "cancelled" if settled.outcome == "cancelled" else why, language)
-
-
-LONGEST: Final = 240
-#: Flags that apply to a claim but not to an admission, which by its nature denies and cites nothing.
-EXCUSED: Final = frozenset({"uncited", "unverified", "reversed_term"})
-
-_SAYS: Final = union(
-    lambda language: [
-        pattern.replace("SOURCES", language.terms.admissions.sources) for pattern in language.terms.admissions.says
-    ],
-    re.NOFLAG,
-)
-_GOES_ON: Final = union(lambda language: language.terms.admissions.goes_on, re.NOFLAG)
-
-
-def is_admission(sentence: str) -> bool:
-    """Whether a sentence only states that the answer is unknown or not in the sources."""
-    if len(sentence) > LONGEST or markers(sentence):
-        return False
-    text = normal(sentence).strip()
-    return bool(_SAYS.search(text)) and not _GOES_ON.search(text)
-
-
-def excused(sentence: str, flags: tuple[Flag, ...]) -> tuple[Flag, ...]:
-    """The flags without those that only come from being an admission."""
-    if not any(flag.kind in EXCUSED for flag in flags) or not is_admission(sentence):
-        return flags
-    return tuple(flag for flag in flags if flag.kind not in EXCUSED)
-
-
-def admits(sentences: Sequence[Sentence]) -> bool:
-    """Whether an answer is nothing but an admission, apart from questions and headings."""
-    texts = [s.text.strip() for s in sentences if any(map(str.isalnum, s.text))]
-    return any(map(is_admission, texts)) and all(is_admission(text) or _claims_nothing(text) for text in texts)
-
-
-def _claims_nothing(text: str) -> bool:
-    return not markers(text) and (text.endswith(("?", "？", "؟", ":", "：")) or text.startswith("#"))

@@ -7,12 +7,14 @@ import msgspec
 from msgspec import UNSET
 
 from actors.gate.flags import standing
+from actors.outcome.admissions import admits
 from actors.outcome.closest import closest, near, passage_of
-from actors.outcome.refusals import admits, refuse, safe_text
+from actors.outcome.refusals import refuse, safe_text
 from actors.outcome.regate_table import Decision
 from actors.question.profile import profile_of
+from actors.text.aligned import aligned, line_break
 from actors.text.limit import limited
-from actors.text.numbering import aligned, line_break, numbered
+from actors.text.numbering import numbered
 from bus.runs.citing import citations_of, references_of
 from bus.wire.messages import (
     AnswerSettled,

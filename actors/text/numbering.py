@@ -2,10 +2,6 @@
 
 A model cites the evidence by the evidence's numbers, and the gate checks those. A person sees other numbers: an answer that cites
 [4] first shows [1]. A number without evidence is not shown.
-
-Also: find the sentences of a draft in the text that is shown, where markers have other numbers and the end may be cut off.
-
-The letters and digits outside markers are the same in both, so the n-th of the draft is the n-th of the text.
 """
 
 import re
@@ -121,38 +117,3 @@ def plain(text: str) -> str:
         parts += [text[at : marker.start], "[", ", ".join(map(str, sorted(marker.numbers))), "]"]
         at = marker.end
     return "".join([*parts, text[at:]])
-
-
-def aligned(text: str, sentences: Sequence[str]) -> list[tuple[int, int]]:
-    """Start and end of each sentence in `text`, without white space around it; both are equal for one that is not there."""
-    at = _letters(text)
-    starts: list[int] = []
-    done = 0
-    for sentence in sentences:
-        own = _letters(sentence)
-        before = at[done - 1] + 1 if 0 < done <= len(at) else 0
-        if own:
-            starts.append(max(before, at[done] - own[0]) if done < len(at) else len(text))
-            done += len(own)
-        else:
-            starts.append(-1)
-    found: list[tuple[int, int]] = []
-    end = len(text)
-    for start in reversed(starts):
-        words = text[max(start, 0) : end] if start >= 0 else ""
-        begin = max(start, 0) + len(words) - len(words.lstrip())
-        found.append((begin, begin + len(words.strip())))
-        end = start if start >= 0 else end
-    return found[::-1]
-
-
-def line_break(before: str, dropped: str) -> str:
-    """The white space behind a sentence that is left out where it ends a line that `before` does not end; else empty."""
-    gap = dropped[len(dropped.rstrip()) :]
-    return gap if "\n" in gap and before.strip() and not before.endswith("\n") else ""
-
-
-def _letters(text: str) -> list[int]:
-    """The places of the letters and digits outside markers."""
-    marked = {at for marker in markers(text) for at in range(marker.start, marker.end)}
-    return [at for at, char in enumerate(text) if char.isalnum() and at not in marked]

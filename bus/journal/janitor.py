@@ -16,8 +16,9 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from bus.journal.canary import KEPT_S, forget_run
+from bus.journal.deadlines import LONGEST_S, deadline_of
 from bus.journal.journal import Journal
-from bus.journal.records import LONGEST_S, deadline_of, decode
+from bus.journal.records import decode
 from bus.transport.connection import Inbox
 from bus.transport.envelope import read, set_aside
 from bus.transport.follow import Stored, follow

@@ -2,8 +2,6 @@
 
 The process that works announces itself; the others wait until it falls silent, and of several that begin then the one with the
 lowest id goes on. Two at work at once do no harm.
-
-Also: whether the journal has room for another question, so that the runs under way keep the last of it.
 """
 
 import asyncio
@@ -24,7 +22,7 @@ from bus.journal.pruning import Pruned, Rule, Seen, prune
 from bus.journal.sweeping import sweep
 from bus.transport.health import Watch, text_of
 from bus.transport.settings import BusSettings
-from bus.wire.errors import Failure, Unavailable
+from bus.wire.errors import Failure
 from bus.wire.messages import QuestionAsked
 from bus.wire.subjects import JOURNAL, consumed_subject
 
@@ -202,37 +200,3 @@ def why_full(state: JournalState) -> str:
         f"the journal holds {state.size_bytes / 1e6:.1f} of {state.limit_bytes / 1e6:.1f} MB, and what is left are runs that stay: "
         f"{', '.join(held) or 'none that may be removed'}; take pins out with `groundwire trace unpin`, or raise bus.runs_max_bytes"
     )
-
-
-#: Share of the journal that questions may fill; the rest is for the records of runs under way.
-FULL_FROM = 0.95
-#: How long an answer is believed: the fuller the journal, the shorter.
-FRESH_S = 1.0
-
-
-class Room:
-    """Looks at the journal once a second while it has room, more often as it fills."""
-
-    def __init__(self, journal: Journal) -> None:
-        self.journal = journal
-        self._problem = ""
-        self._until = 0.0
-
-    async def check(self) -> None:
-        """Raises Unavailable, with the reason, when the journal cannot take a question."""
-        if time.monotonic() >= self._until:
-            usage = await self.journal.usage()
-            share = usage.size_bytes / usage.limit_bytes if usage.limit_bytes else 0.0
-            self._problem = await self._why(usage) if share >= FULL_FROM else ""
-            self._until = time.monotonic() + FRESH_S * max(0.02, 1 - share) ** 2
-        if self._problem:
-            raise Unavailable(self._problem)
-
-    async def _why(self, usage: Usage) -> str:
-        state = await journal_state(self.journal.client)
-        if state is None:
-            return (
-                f"the journal is full ({usage.size_bytes / 1e6:.1f} of {usage.limit_bytes / 1e6:.1f} MB) and no actors process"
-                " removes old runs; start one with `groundwire up`, or raise bus.runs_max_bytes"
-            )
-        return why_full(state)

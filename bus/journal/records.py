@@ -1,7 +1,4 @@
-"""A record of the journal: one or two lines of JSON, the message, then what the powers returned while it was produced (`Stage`).
-
-Also: when a run must be over: its headers' deadline, else its question's, else the settings'. One rule for every client.
-"""
+"""A record of the journal: one or two lines of JSON, the message, then what the powers returned while it was produced (`Stage`)."""
 
 import zlib
 from collections.abc import Mapping
@@ -9,8 +6,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from bus.transport.envelope import moment, read, set_aside
-from bus.transport.settings import BusSettings
+from bus.transport.envelope import read, set_aside
 from bus.wire.errors import Poison
 from bus.wire.messages import (
     BY_TYPE,
@@ -234,13 +230,3 @@ def unpack(data: bytes) -> bytes:
     except zlib.error:
         return data
     return found if unpacking.eof and not unpacking.unused_data else data
-
-
-#: No message may keep its run open for longer, in seconds: what a question may ask for at most.
-LONGEST_S = 3600.0
-
-
-def deadline_of(headers: Mapping[str, str], written_at: float, asked_s: float | None, settings: BusSettings) -> float:
-    """In epoch seconds. `written_at` is when the message was stored, `asked_s` what its question asks for."""
-    told = moment(headers, DEADLINE, latest=written_at + max(LONGEST_S, settings.deadline_s))
-    return written_at + (asked_s or settings.deadline_s) if told is None else told

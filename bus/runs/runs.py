@@ -16,8 +16,8 @@ from nats.aio.client import Client
 
 from bus.journal.access import Access, access_in, access_key, chat_key, grant, latest_run
 from bus.journal.journal import LAGS, Journal
-from bus.journal.pruner import Room
 from bus.journal.records import Record
+from bus.journal.room import Room
 from bus.runs.citing import was_cut_off, with_sentences, with_shown
 from bus.runs.router import EventRouter, Numbered, Reader
 from bus.runs.run_record import RunRecord, record_of

@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bus.journal.records import LONGEST_S, RECEIVED, VIA, AskRecord, Record, SearchRecord, Stage
+from bus.journal.deadlines import LONGEST_S
+from bus.journal.records import RECEIVED, VIA, AskRecord, Record, SearchRecord, Stage
 from bus.transport.envelope import moment
 from bus.wire.errors import Poison
 from bus.wire.messages import (

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from index.embedders.embedder import EmbedderSpec, Vectors, unit
 from index.errors import IndexProblem
-from index.text.matching import without_question_words
 from index.text.ngrams import Hashes, encode, encode_all, grams, placed_grams
+from index.text.question_words import without_question_words
 
 NAME = "lsa"
 DIMENSION = 384

@@ -1,6 +1,4 @@
-"""Split a text into words as the rules compare them: folded, stemmed, without function words.
-
-Also: stems: what the inflected forms of a word share. Used by the gate and by the extractive engine alike.
+"""The words of a text as all rules compare them: folded, without function words, reduced to the stem that their forms share.
 
 Crude on purpose: a stem is only ever compared with another one made here, and never shown. The script of a word decides how
 it is stemmed, not a language label: a Korean question that mentions `Lucene` is stemmed as both.

@@ -10,6 +10,7 @@ Imports the languages and the paths of sources. phonenumbers and python-stdnum a
 
 from index.masking.finding import Value, personal_in, secret_in
 from index.masking.number import MASK
-from index.masking.text import OURS, MaskStream, mask, masked, values_in
+from index.masking.stream import MaskStream
+from index.masking.text import OURS, mask, masked, values_in
 
 __all__ = ["MASK", "OURS", "MaskStream", "Value", "mask", "masked", "personal_in", "secret_in", "values_in"]

@@ -15,13 +15,13 @@ from index.engines import bm25
 from index.errors import IndexProblem
 from index.filters import Filter
 from index.model import Entry, Groups, Passage, group_name, indexed_text
-from index.opensearch import counts, queries
+from index.opensearch import analysis, counts, queries
 from index.opensearch.client import Client
 from index.opensearch.layout import Names, PassageRecord, State, row_of, sees, set_of, unpacked
 from index.snapshot.snapshot import Manifest
 from index.snapshot.views import REMEMBERED
 from index.text.coverage import rarity
-from index.text.ngrams import SKETCH_WIDTH
+from index.text.near_duplicates import SKETCH_WIDTH
 
 type Json = dict[str, Any]
 
@@ -129,8 +129,8 @@ class OpenSearchBackend:
             languages = {
                 language: (
                     1.0 if language == own or len(present) == 1 else bm25.OTHER_LANGUAGE,
-                    queries.weights(text, language),
-                    queries.weights(about, language) if about else {},
+                    analysis.weights(text, language),
+                    analysis.weights(about, language) if about else {},
                 )
                 for language in present
             }

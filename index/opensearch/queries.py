@@ -1,20 +1,12 @@
-"""Requests in OpenSearch's query language: terms, vectors, the documents of a snapshot and those that a caller may see.
+"""Requests in OpenSearch's query language: terms, vectors, the documents of a snapshot and those that a caller may see."""
 
-Also: the terms of passages and questions, made by the same Lucene analyzers as the local index's. Needs the JVM.
-"""
-
-import functools
 import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-import msgspec
-
 from index.embedders.embedder import Vectors
 from index.filters import Filter
-from index.java import jvm
-from index.java.warm_up import analyzer_of
 from index.model import Groups, group_name
 from index.opensearch.layout import EF_SEARCH, State, field
 from index.text.coverage import TOPIC_SHARE
@@ -171,37 +163,3 @@ def _range(low: int, high: int) -> list[str]:
 
 def _plain(character: str) -> str:
     return character if character.isalnum() or not character.isascii() else f"\\{character}"
-
-
-_terms = msgspec.json.Decoder(list[str]).decode
-
-
-def terms(text: str, language: str) -> list[str]:
-    """In order, with repeats."""
-    analyze, json = _java()
-    # All in one JSON text: reading each Java object separately would cost 20 µs a term.
-    return _terms(json.writeValueAsString(analyze(_analyzer(language), text)))
-
-
-def weights(text: str, language: str) -> Mapping[str, int]:
-    """Each term of a question, and how often it occurs."""
-    counts: dict[str, int] = {}
-    for term in terms(text, language):
-        counts[term] = counts.get(term, 0) + 1
-    return counts
-
-
-@functools.cache
-def _java() -> tuple[Any, Any]:
-    jvm.start()
-    return (
-        jvm.java_class("io.anserini.analysis.AnalyzerUtils").analyze,
-        jvm.java_class("com.fasterxml.jackson.databind.ObjectMapper")(),
-    )
-
-
-@functools.cache
-def _analyzer(language: str) -> Any:
-    """As in bm25.py."""
-    jvm.start()
-    return analyzer_of(language)

@@ -14,7 +14,7 @@ from index.embedders.embedder import Embedder, EmbedderSpec
 from index.errors import IndexProblem
 from index.java import jvm
 from index.model import Entry, Groups, indexed_text
-from index.opensearch import counts, generations, queries, states
+from index.opensearch import analysis, counts, generations, queries, states
 from index.opensearch.bulk import Bulk
 from index.opensearch.changes import Spool, WritePlan
 from index.opensearch.client import Client
@@ -228,7 +228,7 @@ class Writing:
             row = stored.row if reuse and stored.row else np.asarray(next(rows), dtype="<f4").tobytes()
             full = msgspec.structs.replace(stored, row=row)
             text = joined(indexed_text(stored.passage), stored.codes)
-            name, document = passage_document(entry, full, queries.terms(text, stored.passage.language), self._build)
+            name, document = passage_document(entry, full, analysis.terms(text, stored.passage.language), self._build)
             self._bulk.put(names.passages, name, document)
             self._tally(entry).add(stored, 1)
         return len(batch)

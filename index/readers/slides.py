@@ -1,6 +1,6 @@
 """PPTX by python-pptx: a slide is a page; its shapes are read from top to bottom, and from left to right where side by side.
 
-Also: the paragraphs of a shape on a slide: items of a list where a bullet or number precedes them, prose elsewhere.
+A paragraph is an item of a list where a bullet or number precedes it, prose elsewhere.
 """
 
 import io

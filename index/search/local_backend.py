@@ -1,6 +1,5 @@
-"""The folder's body of the backend: Lucene for the terms, the graph for the vectors, passages from mapped files.
-
-Also: a snapshot opened for searching: its search engines, passages, catalogue and embedder.
+"""The folder's body of the backend: a snapshot opened and searched, by Lucene for the terms, the graph for the vectors and mapped
+files for the passages.
 """
 
 import math

@@ -16,7 +16,8 @@ from index.model import Hit, ScoreType, all_headings, indexed_text, own_headings
 from index.search.fusion import Covers, mean_of_shares
 from index.text.codes import with_codes
 from index.text.coverage import GramSet, cover, sets_of
-from index.text.ngrams import SKETCH_WIDTH, encode_all, groups
+from index.text.near_duplicates import SKETCH_WIDTH, groups
+from index.text.ngrams import encode_all
 
 
 class Fused(NamedTuple):

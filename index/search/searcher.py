@@ -29,7 +29,7 @@ from index.snapshot.views import REMEMBERED
 from index.text.coverage import TOPIC_SHARE, word_set
 from index.text.crossing import crossed
 from index.text.document_text import Stretch, page_stretch, stretch
-from index.text.matching import without_question_words
+from index.text.question_words import without_question_words
 
 #: How many corrected words are kept, and how many characters of a query the backends read.
 _MOST_WORDS, _LINE = 1_000, 1_000

@@ -13,15 +13,16 @@ from index.model import Document, Entry, Passage, first_places, indexed_text
 from index.text import passages
 from index.text.codes import code_words, joined
 from index.text.coverage import LEAD, sets_of
-from index.text.ngrams import encode_all, sketches
+from index.text.near_duplicates import sketches
+from index.text.ngrams import encode_all
 
 #: Of so many passages the hashes are made at once: enough that numpy's calls cost little, few enough for the processor's cache.
 _TOGETHER = 32
 
 
 class Hashes(msgspec.Struct, frozen=True, array_like=True):
-    """Of one passage, as bytes: its sketch (ngrams.py), the sets of its n-grams and phrases (coverage.py), and on the first
-    passage of a document the set of its lead. `codes` are the words of its codes (codes.py).
+    """Of one passage, as bytes: its sketch (near_duplicates.py), the sets of its n-grams and phrases (coverage.py), and on the
+    first passage of a document the set of its lead. `codes` are the words of its codes (codes.py).
     """
 
     sketch: bytes

@@ -1,8 +1,8 @@
 """Passages on disk: a segment is one file that is written once, shared by the snapshots that contain it, and mapped into memory.
 
 A segment holds whole documents, passages in ascending number. Its parts (mapped.py) are a row for each passage; its sketch
-(ngrams.py); its sets of hashes, grams and phrases (coverage.py), and the lead of each document; last the passages themselves,
-msgpack records in sequence. A row has the start of each of them, and one more row where the last ends.
+(near_duplicates.py); its sets of hashes, grams and phrases (coverage.py), and the lead of each document; last the passages
+themselves, msgpack records in sequence. A row has the start of each of them, and one more row where the last ends.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from index.model import Passage, first_places
 from index.snapshot import mapped
 from index.snapshot.prepared import Hashes
 from index.text.coverage import SLOTS, GramSet
-from index.text.ngrams import SKETCH_WIDTH
+from index.text.near_duplicates import SKETCH_WIDTH
 
 SUFFIX = ".bin"
 #: The suffix of a build's temporary file for a segment.

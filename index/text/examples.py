@@ -11,7 +11,8 @@ from itertools import chain, zip_longest
 import msgspec
 
 from index.model import Passage
-from index.text.matching import content_words, matches, without_question_words
+from index.text.matching import content_words, matches
+from index.text.question_words import without_question_words
 
 #: A line that is nothing but a question, with what a document may set around it.
 _QUESTION = re.compile(r"[\s#*_>\d.)-]*(?:Q\s?\d*\s?[:.)]\s*)?([^\n]{6,110}[?？؟])[\s*_]*")

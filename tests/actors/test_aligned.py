@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.text.numbering import aligned
+from actors.text.aligned import aligned
 from index.text.sentences import split
 
 

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.answering.outgoing import harmless
-from actors.text.links import SafeStream, defang
+from actors.text.links import defang
 from actors.text.numbering import Numbering, as_evidence, numbered, plain
+from actors.text.safe_stream import SafeStream
 from index.text.citations import fences, markers
 
 SOURCE = "https://ok.example/a"

@@ -12,8 +12,9 @@ import pytest
 from bus.delivery.actor import actor
 from bus.journal import sweeping
 from bus.journal.journal import Journal
-from bus.journal.pruner import Pruner, Room, journal_state
+from bus.journal.pruner import Pruner, journal_state
 from bus.journal.pruning import Rule, pin, prune, remove_run, unpin
+from bus.journal.room import Room
 from bus.journal.sweeping import sweep
 from bus.runs.run_record import record_of
 from bus.runs.runs import Runs, Submitted

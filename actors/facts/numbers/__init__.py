@@ -1,1 +1,1 @@
-"""Numbers, dates and amounts of a text as comparable values, with the words around them."""
+"""Numbers, dates and amounts of a text as comparable values."""

@@ -2,24 +2,19 @@
 
 Text must be in the gate's normal form. A comma or point that may group digits or start decimals gives a value more than one
 reading.
-
-Also: a text as every check reads it: normal form, words and numbers, computed once and cached.
 """
 
 import re
 from bisect import bisect_right
-from functools import lru_cache
 from typing import Final
 
 import msgspec
 
-from actors.facts.numbers.units import MONTHS, Glued, glued, unit_after, unit_before
-from actors.facts.thresholds import READ_TEXTS
+from actors.facts.numbers.glued import Glued, glued
+from actors.facts.numbers.units import MONTHS, unit_after, unit_before
 from index.languages import LANGUAGES, every, of, union
-from index.languages.characters import HAN, normal
 from index.languages.numerals import any_of, written
 from index.languages.tables.numbers import phrases_in, worth_of
-from index.text.citations import strip_markers
 
 _DIGITS = re.compile(
     r"(?<!\^)(?:\d{1,3}(?:(?P<group>[ ,.'،])\d{3})(?:(?P=group)\d{3})*(?:[.,]\d+)?(?!\d)|\d+(?:[.,،]\d+)?)"
@@ -206,30 +201,3 @@ def _joined(text: str, left: Value, right: Value) -> bool:
         if join and (join[0].strip() not in _OPENED_JOINS or _OPENED.search(text, max(0, left.start - 24), left.start)):
             return True
     return False
-
-
-# Chinese is read by character, everything else by word, with digits separate from letters.
-TOKEN = re.compile(rf"[{HAN}]|\d+(?:[.,]\d+)*|[^\W\d_{HAN}]+|[%€$£¥°]")
-
-
-class ReadWord(msgspec.Struct, frozen=True):
-    start: int
-    end: int
-    text: str
-
-
-class Reading(msgspec.Struct, frozen=True):
-    """`text` is in normal form without citation markers; all offsets are into it."""
-
-    text: str
-    words: tuple[ReadWord, ...]
-    values: tuple[Value, ...]
-    intervals: tuple[NumberRange, ...]
-
-
-@lru_cache(maxsize=READ_TEXTS)
-def read(text: str) -> Reading:
-    plain = normal(strip_markers(text))
-    numbers, intervals = values(plain)
-    words = tuple(ReadWord(match.start(), match.end(), match[0]) for match in TOKEN.finditer(plain))
-    return Reading(plain, words, numbers, intervals)

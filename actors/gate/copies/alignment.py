@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import msgspec
 
-from actors.facts.numbers.values import TOKEN
+from actors.facts.reading import TOKEN
 from actors.gate.thresholds import (
     COPY_SHARE,
     COPY_SHARE_HANGUL,

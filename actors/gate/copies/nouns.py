@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from actors.facts.lexicon import Term, copy_terms, sides
 from actors.facts.numbers.units import SIGNS
-from actors.facts.numbers.values import read
+from actors.facts.reading import read
 from actors.facts.stems import EMPTY, stem_of
 from actors.gate.copies.alignment import Copy, CopyChange, CopyToken
 from actors.gate.copies.wording import CopyWording, same_terms, wording

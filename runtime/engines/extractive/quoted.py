@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from actors.evidence.near_copies import repeats
+from actors.evidence.repeated import repeats
 from index.text.citations import strip_markers
 from index.text.sentences import split
 from prompts.contracts import Evidence

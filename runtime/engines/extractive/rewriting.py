@@ -12,7 +12,7 @@ from index.languages import pattern, spoken
 from index.languages.characters import HANGUL, fold, is_hangul, is_latin
 from index.languages.tables.questions import Followups
 from index.languages.words import FUNCTION_WORDS, stem, terms, written
-from index.text.matching import without_question_words
+from index.text.question_words import without_question_words
 from prompts.contracts import RewriteQuery, RewrittenQuery, Turn
 
 #: A question with at least this many content words of its own stands alone unless it points back.

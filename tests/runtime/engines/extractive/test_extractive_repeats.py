@@ -2,7 +2,7 @@
 
 import pytest
 
-from actors.evidence.near_copies import repeats
+from actors.evidence.repeated import repeats
 from prompts.contracts import AnswerSimple, AnswerSynthesis, Evidence, Unit
 from runtime.engines.extractive.answers import answer_simple, answer_synthesis
 from runtime.engines.extractive.chosen import quote_chosen

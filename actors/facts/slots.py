@@ -8,7 +8,8 @@ from typing import Final
 
 import msgspec
 
-from actors.facts.numbers.values import Value, read
+from actors.facts.numbers.values import Value
+from actors.facts.reading import read
 from actors.facts.thresholds import CONTEXT_WEIGHTS, MOVED_WEIGHT, NEAR_SLOTS, NEAREST_WORDS
 
 _COMPARABLE_UNITS: Final = (
