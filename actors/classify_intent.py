@@ -14,7 +14,8 @@ from actors.question.resolved import asks_model, resolved
 from bus.delivery.actor import actor
 from bus.powers.protocols import Ask
 from bus.wire.errors import Failure
-from bus.wire.messages import AnswerSettled, FollowUpAsked, Question, QuestionAsked, QuestionReady
+from bus.wire.messages import AnswerSettled, FollowUpAsked, QuestionAsked, QuestionReady
+from bus.wire.parts import Question
 from index.languages import UNDETERMINED
 from index.languages.detection import detect
 from prompts import contracts, notices

@@ -14,7 +14,8 @@ from actors.question.resolved import asks_model
 from bus.delivery.actor import actor
 from bus.powers.protocols import Ask
 from bus.wire.errors import Failure
-from bus.wire.messages import ComplexQuestionFound, QuestionReady, SubQuery, SubQueryPlanned
+from bus.wire.messages import ComplexQuestionFound, QuestionReady, SubQueryPlanned
+from bus.wire.parts import SubQuery
 from prompts import contracts
 
 

@@ -11,7 +11,8 @@ from actors.question.profile import profile_of
 from bus.delivery.actor import actor
 from bus.powers.protocols import Ask
 from bus.wire.errors import Failure
-from bus.wire.messages import MAIN, ComplexQuestionFound, QueryDecomposed, SubQuery
+from bus.wire.messages import MAIN, ComplexQuestionFound, QueryDecomposed
+from bus.wire.parts import SubQuery
 from prompts import contracts
 
 

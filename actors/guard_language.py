@@ -12,7 +12,8 @@ from actors.answering.sentence_check import cited_in, each_checked
 from bus.delivery.actor import actor
 from bus.powers.protocols import Ask
 from bus.wire.errors import Failure
-from bus.wire.messages import AnswerDrafted, DraftMistranslated, Sentence
+from bus.wire.messages import AnswerDrafted, DraftMistranslated
+from bus.wire.parts import Sentence
 from prompts import contracts
 from prompts.thinking import without_thinking
 

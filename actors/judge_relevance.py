@@ -12,7 +12,8 @@ from actors.outcome.closest import MOST
 from bus.delivery.actor import actor
 from bus.powers.protocols import Ask
 from bus.wire.errors import Failure
-from bus.wire.messages import Analysis, Extract, Passage, PassagesJudged, PassagesRetrieved, same_fields
+from bus.wire.messages import PassagesJudged, PassagesRetrieved, same_fields
+from bus.wire.parts import Analysis, Extract, Passage
 from prompts import contracts
 
 

@@ -14,7 +14,8 @@ from actors.question.profile import profile_of
 from bus.delivery.actor import actor
 from bus.powers.protocols import Ask
 from bus.wire.errors import Failure
-from bus.wire.messages import Collection, PassagesJudged, PassagesReady, QueryDecomposed
+from bus.wire.messages import PassagesJudged, PassagesReady, QueryDecomposed
+from bus.wire.parts import Collection
 from prompts import contracts
 
 ROUND_2 = "round2"
@@ -38,11 +39,8 @@ async def judge_sufficiency(lanes: tuple[PassagesJudged, ...], ask: Ask) -> Quer
     if reply.is_sufficient:
         return ready(lanes, ())
     profile = profile_of(last.question.profile)
-    added = usable_lanes(
-        tuple((q.id, q.statement, q.focus) for q in reply.additional_sub_queries),
-        "sq_add",
-        profile.retrieval.added_sub_queries,
-    )
+    asked = tuple((q.id, q.statement, q.focus) for q in reply.additional_sub_queries)
+    added = usable_lanes(asked, "sq_add", profile.retrieval.added_sub_queries)
     if last.round == 1 and added and profile.second_round:
         return QueryDecomposed(
             lane=ROUND_2,

@@ -18,15 +18,8 @@ from bus.powers.events import Source, Sources
 from bus.powers.protocols import Emit, Search
 from bus.powers.searching import SearchRequest
 from bus.wire.errors import Failure
-from bus.wire.messages import (
-    AnswerSettled,
-    Collection,
-    Passage,
-    PassagesReady,
-    PassagesRetrieved,
-    SubQueryPlanned,
-    same_fields,
-)
+from bus.wire.messages import AnswerSettled, PassagesReady, PassagesRetrieved, SubQueryPlanned, same_fields
+from bus.wire.parts import Collection, Passage
 from index.filters import narrowed, words_of
 from index.masking import masked
 from prompts import notices

@@ -9,7 +9,8 @@ from actors.outcome.refusals import code_of, words_of
 from bus.delivery.actor import actor
 from bus.powers.events import Done, Error, Event, Passages, References, TokensEnd
 from bus.powers.protocols import Emit
-from bus.wire.messages import RunFinished, Settled
+from bus.wire.messages import RunFinished
+from bus.wire.settled import Settled
 
 
 @actor()

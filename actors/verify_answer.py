@@ -14,7 +14,8 @@ from actors.question.profile import profile_of
 from bus.delivery.actor import actor
 from bus.powers.protocols import Ask
 from bus.wire.errors import Failure
-from bus.wire.messages import AnswerDrafted, AnswerVerified, Contradiction, Sentence
+from bus.wire.messages import AnswerDrafted, AnswerVerified
+from bus.wire.parts import Contradiction, Sentence
 
 
 def as_drafted(message: AnswerDrafted, failure: Failure) -> AnswerVerified:

@@ -11,7 +11,8 @@ from actors.evidence.spans import share_held
 from actors.pipeline import pipeline
 from bus.journal.records import Record, encode
 from bus.powers.searching import SearchReply, SearchRequest
-from bus.wire.messages import Collection, Passage, QuestionAsked
+from bus.wire.messages import QuestionAsked
+from bus.wire.parts import Collection, Passage
 from bus.wire.subjects import Key
 from index.languages.words import written_terms
 from runtime.engines.engine import Engine, Request

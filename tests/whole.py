@@ -22,7 +22,8 @@ from bus.runs.runs import Runs
 from bus.transport.connection import Client, Inbox, connect, declare_streams, keep_trying
 from bus.transport.health import Watch
 from bus.transport.settings import BusSettings
-from bus.wire.messages import Message, Passage, QuestionAsked
+from bus.wire.messages import Message, QuestionAsked
+from bus.wire.parts import Passage
 from runtime.engines.engine import Engine
 from runtime.processes import nats_server, nats_users
 from runtime.processes.inference import Inference

@@ -22,9 +22,9 @@ from bus.wire.messages import (
     AnswerSettled,
     AnswerVerified,
     DraftMistranslated,
-    Sentence,
     same_fields,
 )
+from bus.wire.parts import Sentence
 from bus.wire.response_schema import NEEDS_MODEL
 from index.languages import UNDETERMINED
 from index.languages.detection import detect

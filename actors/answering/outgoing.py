@@ -21,7 +21,8 @@ from actors.text.numbering import Numbering
 from actors.text.safe_stream import SafeStream
 from bus.powers.events import Stretch, tokens_of
 from bus.powers.protocols import Emit
-from bus.wire.messages import AnswerRequested, Draft, Flag, Sentence, Span
+from bus.wire.messages import AnswerRequested, Draft
+from bus.wire.parts import Flag, Sentence, Span
 from index.languages.characters import visible
 from index.masking import MaskStream, mask, values_in
 from index.source_paths import published

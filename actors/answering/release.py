@@ -22,7 +22,9 @@ from actors.text.limit import ends_sentence
 from actors.text.numbering import as_evidence, plain
 from bus.powers.events import Withheld
 from bus.powers.protocols import Ask, Emit
-from bus.wire.messages import AnswerRequested, Conflict, Flag, Sentence, Span, UnverifiedSentence
+from bus.wire.messages import AnswerRequested
+from bus.wire.parts import Conflict, Flag, Sentence, Span
+from bus.wire.settled import UnverifiedSentence
 from index.text.citations import fences, strip_markers
 from index.text.sentences import SentenceStream, in_sentences
 from prompts import notices

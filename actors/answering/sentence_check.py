@@ -15,7 +15,8 @@ from actors.question.profile import in_language, profile_of
 from actors.question.resolved import asks_model
 from bus.powers.protocols import Ask
 from bus.wire.errors import Failure
-from bus.wire.messages import AnswerRequested, Contradiction, Draft, Flag, Question, Sentence, same_fields
+from bus.wire.messages import AnswerRequested, Draft, same_fields
+from bus.wire.parts import Contradiction, Flag, Question, Sentence
 from index.languages.detection import detect
 from index.text.citations import markers, strip_markers
 from index.text.sentences import in_sentences

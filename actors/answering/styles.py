@@ -21,7 +21,8 @@ from actors.evidence.section import analysis_to_prompt, evidence_of
 from actors.question.profile import profile_of
 from actors.question.resolved import must_cite, wording
 from bus.powers.protocols import Ask, Emit
-from bus.wire.messages import AnswerDrafted, AnswerRequested, Sentence
+from bus.wire.messages import AnswerDrafted, AnswerRequested
+from bus.wire.parts import Sentence
 from prompts import contracts
 from prompts.vocabulary import Style
 

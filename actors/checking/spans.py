@@ -10,7 +10,7 @@ from actors.checking.claims import Claim, parts
 from actors.checking.report import CheckedSpan
 from actors.evidence.section import section_of
 from actors.facts.stems import stems
-from bus.wire.messages import Passage
+from bus.wire.parts import Passage
 from index.languages.characters import normal
 from index.text.units import units
 from prompts.contracts import Evidence

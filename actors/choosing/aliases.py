@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from actors.choosing.asked import Asked
-from bus.wire.messages import Passage
+from bus.wire.parts import Passage
 from index.languages.characters import fold, is_han, is_hangul
 from index.languages.words import terms
 

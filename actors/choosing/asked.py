@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import Final, Literal, get_args
 
-from bus.wire.messages import Collection, Question
+from bus.wire.parts import Collection, Question
 from index.languages import FALLBACK, LANGUAGES, every, of, pattern, spoken, union
 from index.languages.characters import fold, is_han, is_hangul
 from index.languages.words import grams, terms, written

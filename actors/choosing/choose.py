@@ -20,7 +20,7 @@ from actors.choosing.units import MOST, Unit, units_of
 from actors.choosing.weights import Weights, weights
 from actors.evidence.spans import Slice
 from actors.evidence.standing import out_of_date
-from bus.wire.messages import Collection, Passage, Question, Span
+from bus.wire.parts import Collection, Passage, Question, Span
 from index.languages.characters import fold
 from index.text.passages import weigh
 

@@ -12,7 +12,7 @@ from actors.choosing.aliases import Alias
 from actors.choosing.asked import Asked, holds
 from actors.choosing.rows import look_up
 from actors.choosing.units import Unit
-from bus.wire.messages import Passage
+from bus.wire.parts import Passage
 from index.languages.characters import fold
 from index.languages.words import FUNCTION_WORDS, WORD, grams, terms_of
 

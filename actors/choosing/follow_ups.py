@@ -19,7 +19,7 @@ from actors.choosing.signs import KNOWN, Ranked, known
 from actors.choosing.units import MOST
 from actors.choosing.weights import shows
 from actors.evidence.spans import share_held
-from bus.wire.messages import Collection, Passage, Question
+from bus.wire.parts import Collection, Passage, Question
 from index.languages import pattern, spoken
 
 #: What the best unit must hold of the question itself, and each other one of what the best holds; a question that lacks the rest

@@ -15,7 +15,7 @@ from actors.choosing.asked import Asked, holds
 from actors.choosing.features import FEATURES, Read
 from actors.choosing.units import Unit
 from actors.choosing.weights import Weights
-from bus.wire.messages import Passage
+from bus.wire.parts import Passage
 from index.languages.characters import fold, is_han, is_hangul
 
 

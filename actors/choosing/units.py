@@ -10,7 +10,7 @@ from functools import lru_cache
 import msgspec
 
 from actors.evidence.section import introductions
-from bus.wire.messages import Passage
+from bus.wire.parts import Passage
 from index.text import units as cutting
 from index.text.passages import weigh
 

@@ -27,7 +27,7 @@ from actors.evidence.thresholds import (
 )
 from actors.facts.reading import read
 from actors.facts.stems import stems
-from bus.wire.messages import Conflict, Passage, Span
+from bus.wire.parts import Conflict, Passage, Span
 
 #: A name with its number at the end, as pictures and files have: "preview-2". Two of them are two things.
 _NUMBERED: Final = re.compile(r"[^\W\d_][-_#]\d{1,4}\W*\Z")

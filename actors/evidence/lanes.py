@@ -1,6 +1,7 @@
 """What a round works on: its lanes, what they found as one ranking, a judge's findings, and contexts supplied with the question."""
 
-from bus.wire.messages import Analysis, Context, Extract, Passage, PassagesRetrieved, SubQuery
+from bus.wire.messages import PassagesRetrieved
+from bus.wire.parts import Analysis, Context, Extract, Passage, SubQuery
 from bus.wire.subjects import BadId, check_id
 from index.search.fusion import reciprocal_rank
 from index.source_paths import PATH, on_the_web

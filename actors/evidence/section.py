@@ -10,7 +10,7 @@ from urllib.parse import quote
 import msgspec
 
 from actors.evidence.thresholds import HEADING_CHARS
-from bus.wire.messages import Analysis, Block, Passage, Span
+from bus.wire.parts import Analysis, Block, Passage, Span
 from index.model import URL_SAFE
 from index.source_paths import is_ours, source_path
 from index.text.passages import LONGEST_INTRO

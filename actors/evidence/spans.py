@@ -8,7 +8,7 @@ import msgspec
 
 from actors.evidence.section import section_of
 from actors.evidence.thresholds import FULL_SPAN_CHARS, LIST_SPAN_CHARS, SHORT_SPAN_CHARS, SURE_PICK_CHARS, WINDOW_CHARS
-from bus.wire.messages import Passage, Span
+from bus.wire.parts import Passage, Span
 from index.text.sentences import split
 from index.text.units import Unit, introduced, units
 from prompts.contracts import PickedSpan

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from actors.evidence.thresholds import FILE_NAME_CHARS, TITLE_NAMED_SHARE, TITLE_SUBJECT_SHARE
 from actors.facts.stems import stems
-from bus.wire.messages import About
+from bus.wire.parts import About
 from index.languages import union
 from index.languages.characters import ascii_digits, fold, normal
 from index.text.sentences import split

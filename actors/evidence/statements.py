@@ -26,7 +26,7 @@ from actors.facts.numbers.values import Value
 from actors.facts.reading import TOKEN, Reading, read
 from actors.facts.slots import matches
 from actors.facts.stems import stems
-from bus.wire.messages import Span
+from bus.wire.parts import Span
 from index.languages import LANGUAGES, every, of
 from index.languages.characters import HAN, normal
 from index.languages.numerals import any_of

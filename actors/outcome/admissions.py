@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from bus.wire.messages import Flag, Sentence
+from bus.wire.parts import Flag, Sentence
 from index.languages import union
 from index.languages.characters import normal
 from index.text.citations import markers

@@ -15,7 +15,9 @@ from actors.evidence.spans import Slice
 from actors.outcome.refusals import ended, fit, fit_parts, refuse
 from actors.question.profile import profile_of
 from actors.question.resolved import is_exercise
-from bus.wire.messages import AnswerSettled, NearPassage, Passage, Question, Span, same_fields
+from bus.wire.messages import AnswerSettled, same_fields
+from bus.wire.parts import Passage, Question, Span
+from bus.wire.settled import NearPassage
 from index.languages import UNDETERMINED
 from index.languages.meaning import NEAR_ABROAD, nearness
 from index.text.matching import content_words, matches

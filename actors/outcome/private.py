@@ -6,7 +6,8 @@ import msgspec
 from msgspec import UNSET
 
 from bus.runs.citing import placed
-from bus.wire.messages import Flag, Settled, WithheldSentence
+from bus.wire.parts import Flag
+from bus.wire.settled import Settled, WithheldSentence
 from index.masking import mask, masked, values_in
 
 

@@ -7,7 +7,9 @@ from msgspec import UNSET
 from actors.gate.check import reveals
 from actors.text.limit import limited
 from actors.text.links import defang
-from bus.wire.messages import AnswerSettled, Question, Settled, Span
+from bus.wire.messages import AnswerSettled
+from bus.wire.parts import Question, Span
+from bus.wire.settled import Settled
 from index.languages.detection import detect
 from index.text.citations import strip_markers
 from prompts import notices

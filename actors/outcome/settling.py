@@ -16,17 +16,9 @@ from actors.text.aligned import aligned, line_break
 from actors.text.limit import limited
 from actors.text.numbering import numbered
 from bus.runs.citing import citations_of, references_of
-from bus.wire.messages import (
-    AnswerSettled,
-    Conflict,
-    Draft,
-    Passage,
-    Question,
-    Sentence,
-    Settled,
-    UnverifiedSentence,
-    WithheldSentence,
-)
+from bus.wire.messages import AnswerSettled, Draft
+from bus.wire.parts import Conflict, Passage, Question, Sentence
+from bus.wire.settled import Settled, UnverifiedSentence, WithheldSentence
 from index.masking import mask, values_in
 from index.text.citations import markers, strip_markers
 from prompts import notices

@@ -12,7 +12,8 @@ from typing import Final, NamedTuple
 from msgspec import UNSET
 
 from actors.question.profile import profile_of
-from bus.wire.messages import Constraints, Question, QuestionAsked
+from bus.wire.messages import QuestionAsked
+from bus.wire.parts import Constraints, Question
 from index.languages import LANGUAGES, union
 from index.languages.characters import fold
 from index.languages.detection import detect

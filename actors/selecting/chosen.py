@@ -24,7 +24,8 @@ from actors.outcome.refusals import decline
 from actors.question.profile import profile_of
 from actors.question.resolved import asks_model, is_exercise
 from bus.journal.records import ChoiceRecord, Considered
-from bus.wire.messages import AnswerRequested, AnswerSettled, Passage, PassagesReady, Question, Span
+from bus.wire.messages import AnswerRequested, AnswerSettled, PassagesReady
+from bus.wire.parts import Passage, Question, Span
 from prompts import contracts, notices
 from prompts.profiles import first_match
 from prompts.vocabulary import Reason, Style

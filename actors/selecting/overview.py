@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from actors.evidence.spans import Slice
 from actors.question.resolved import asks_model
 from bus.powers.searching import SearchRequest
-from bus.wire.messages import Passage, Question
+from bus.wire.parts import Passage, Question
 from index.filters import Filter, narrowed
 from index.languages import union
 from index.languages.characters import fold

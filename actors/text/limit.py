@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import UNSET, UnsetType
 
 from bus.powers.events import tokens_of
-from bus.wire.messages import Constraints
+from bus.wire.parts import Constraints
 from index.text.citations import strip_markers
 from prompts.vocabulary import Cut
 

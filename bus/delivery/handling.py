@@ -34,8 +34,9 @@ from bus.transport.connection import Inbox
 from bus.transport.envelope import set_aside
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Failure, Invalid, Poison
-from bus.wire.messages import Message, QuestionAsked, RunFinished, Settled, words_asked
+from bus.wire.messages import Message, QuestionAsked, RunFinished, words_asked
 from bus.wire.requests import parse_question
+from bus.wire.settled import Settled
 from bus.wire.subjects import POISON, BadId, Key, finished, is_canary, key_of, run_filters
 from prompts.vocabulary import Reason, Unrun
 

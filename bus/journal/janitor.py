@@ -25,7 +25,8 @@ from bus.transport.follow import Stored, follow
 from bus.transport.health import Watch
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Failure, Poison
-from bus.wire.messages import QuestionAsked, RunFinished, Settled
+from bus.wire.messages import QuestionAsked, RunFinished
+from bus.wire.settled import Settled
 from bus.wire.subjects import RUNS, BadId, consumed_subject, finished, is_canary, parse
 
 log = logging.getLogger("groundwire.actors")

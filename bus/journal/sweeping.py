@@ -7,7 +7,8 @@ from bus.journal.journal import Journal
 from bus.journal.pruning import PINNED, remove_run
 from bus.journal.records import DEADLINE, Record
 from bus.wire.errors import Poison
-from bus.wire.messages import Message, QuestionAsked, RunFinished, Settled, message_type, question_about, words_asked
+from bus.wire.messages import Message, QuestionAsked, RunFinished, message_type, question_about, words_asked
+from bus.wire.settled import Settled
 from bus.wire.subjects import ACCESS, BadId, consumed_subject, finished, key_of, parse
 
 #: What is younger may still be written to: a question follows the record of its owner.

@@ -17,7 +17,8 @@ import msgspec
 
 from bus.journal.journal import EventFrame
 from bus.transport.envelope import UNREADABLE, count_in, set_aside
-from bus.wire.messages import Flag, NearPassage, Reference, UnverifiedSentence
+from bus.wire.parts import Flag
+from bus.wire.settled import NearPassage, Reference, UnverifiedSentence
 from index.languages.characters import HAN
 
 #: Part of a text, from one character to before another.

@@ -7,7 +7,7 @@ from typing import ClassVar, Protocol
 from bus.journal.records import ChoiceRecord
 from bus.powers.events import Event, Progress, Stretch
 from bus.powers.searching import SearchReply, SearchRequest
-from bus.wire.messages import UnverifiedSentence
+from bus.wire.settled import UnverifiedSentence
 
 
 class Variables[Reply](Protocol):

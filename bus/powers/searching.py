@@ -17,7 +17,7 @@ from bus.journal.records import SearchRecord
 from bus.transport.envelope import UNREADABLE, read, set_aside
 from bus.transport.replying import reply_with
 from bus.wire.errors import Poison, Unavailable
-from bus.wire.messages import Collection, Passage
+from bus.wire.parts import Collection, Passage
 from bus.wire.subjects import SEARCH
 from index.filters import Filter
 

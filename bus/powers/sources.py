@@ -14,7 +14,7 @@ from nats.aio.msg import Msg
 from bus.transport.envelope import read
 from bus.transport.replying import reply_to, reply_with
 from bus.wire.errors import Failure, Unavailable
-from bus.wire.messages import About, Block
+from bus.wire.parts import About, Block
 from bus.wire.subjects import SOURCES
 
 #: The longest stretch of text in one reply, in characters, and how many documents one names.

@@ -7,19 +7,9 @@ import msgspec
 
 from bus.journal.records import AskRecord
 from bus.runs.story import RunStory, StageRun
-from bus.wire.messages import (
-    Citation,
-    Conflict,
-    Contradiction,
-    Draft,
-    Message,
-    NearPassage,
-    PassagesReady,
-    Reference,
-    Settled,
-    UnverifiedSentence,
-    WithheldSentence,
-)
+from bus.wire.messages import Draft, Message, PassagesReady
+from bus.wire.parts import Conflict, Contradiction
+from bus.wire.settled import Citation, NearPassage, Reference, Settled, UnverifiedSentence, WithheldSentence
 from index.masking import mask
 from index.text.citations import strip_markers
 from prompts.vocabulary import Confidence, Cut, Outcome, Reason, Unrun

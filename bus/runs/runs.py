@@ -24,7 +24,8 @@ from bus.runs.run_record import RunRecord, record_of
 from bus.runs.story import readable, story_of
 from bus.transport.connection import Inbox
 from bus.wire.errors import Unavailable
-from bus.wire.messages import Message, QuestionAsked, RunFinished, Settled
+from bus.wire.messages import Message, QuestionAsked, RunFinished
+from bus.wire.settled import Settled
 from bus.wire.subjects import Key, cancel_subject, check_id, finished, key_of, run_filters
 
 #: How long a client waits for a server that does not answer before it gets an error.

@@ -8,16 +8,9 @@ from bus.journal.deadlines import LONGEST_S
 from bus.journal.records import RECEIVED, VIA, AskRecord, Record, SearchRecord, Stage
 from bus.transport.envelope import moment
 from bus.wire.errors import Poison
-from bus.wire.messages import (
-    Draft,
-    Message,
-    Question,
-    QuestionAsked,
-    RunFinished,
-    Settled,
-    message_type,
-    question_about,
-)
+from bus.wire.messages import Draft, Message, QuestionAsked, RunFinished, message_type, question_about
+from bus.wire.parts import Question
+from bus.wire.settled import Settled
 
 _ASKED = message_type(QuestionAsked)
 _ROUTE = re.compile(r"[a-z][a-z0-9_]{0,19}")

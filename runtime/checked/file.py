@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from actors.checking.claims import Claim, claims_of, placed
-from bus.wire.messages import Passage
+from bus.wire.parts import Passage
 from index.model import Document
 from index.readers import KNOWN_UNREAD, Source, Unreadable, by_suffix, read
 from index.text.passages import cut

@@ -19,7 +19,8 @@ from bus.powers.events import Error, Passages, References, StreamEvent, Token, T
 from bus.runs.run_record import RunRecord
 from bus.runs.runs import Runs
 from bus.wire.errors import Failure
-from bus.wire.messages import Citation, NearPassage, QuestionAsked, Reference
+from bus.wire.messages import QuestionAsked
+from bus.wire.settled import Citation, NearPassage, Reference
 from index.source_paths import published
 from runtime.commands.filter_options import line_about
 from runtime.processes.nats_server import NoServer

@@ -18,7 +18,7 @@ from runtime.terminal import Bold, one_line, say, say_json
 
 if TYPE_CHECKING:
     from actors.checking.report import CheckReport
-    from bus.wire.messages import Passage
+    from bus.wire.parts import Passage
     from index.build_job import Tell
     from index.filters import Filter
     from runtime.checked.file import CheckedFile

@@ -10,15 +10,7 @@ from index.java import warm_up
 from index.languages import LANGUAGES
 from runtime.commands.filter_options import filter_options, for_server, line_about, taken_filter, taken_groups
 from runtime.commands.index_options import embedder_options, opened
-from runtime.commands.options import (
-    ASKED_INDEX,
-    SNAPSHOT,
-    URL,
-    Place,
-    check_place,
-    one_line_errors,
-    server,
-)
+from runtime.commands.options import ASKED_INDEX, SNAPSHOT, URL, Place, check_place, one_line_errors, server
 from runtime.terminal import one_line, say, say_json
 
 if TYPE_CHECKING:
@@ -97,7 +89,7 @@ def _print_remote(url: str, query: str, k: int, language: str | None, only: "Fil
     """Print what a server finds."""
     with server(url) as client:
         found = client.search(query, k=k, language=language, filter=for_server(only))
-    from bus.wire.messages import About
+    from bus.wire.parts import About
 
     for number, hit in enumerate(found.hits, 1):
         if as_json:

@@ -16,7 +16,7 @@ from bus.journal.access import Groups
 from bus.powers.searching import SearchClient, SearchRequest
 from bus.powers.served_index import served_index
 from bus.wire.errors import Invalid
-from bus.wire.messages import Context, Passage
+from bus.wire.parts import Context, Passage
 from index.filters import Filter
 from prompts.vocabulary import Language
 from runtime.edge.door import CALLER

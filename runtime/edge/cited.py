@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from actors.text.limit import tokens_in
 from bus.runs.citing import at_sentence, sentence_of
-from bus.wire.messages import NearPassage, Reference
+from bus.wire.settled import NearPassage, Reference
 from index.languages.characters import visible
 from index.text.citations import markers
 from runtime.edge.state import EDGE

@@ -29,7 +29,7 @@ from bus.powers.events import (
 )
 from bus.runs.router import Numbered, Reader, TooSlow
 from bus.wire.errors import Unavailable
-from bus.wire.messages import NearPassage, Reference
+from bus.wire.settled import NearPassage, Reference
 from runtime.edge.problems import EXPECTED, Problem, problem_of
 from runtime.edge.state import Edge
 

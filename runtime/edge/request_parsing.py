@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from aiohttp import hdrs, web
 from msgspec.structs import replace
 
-from bus.wire.messages import Turn
+from bus.wire.parts import Turn
 from bus.wire.requests import UNREADABLE, check_text, decode_json, parse_body
 from runtime.edge.problems import Problem
 from runtime.edge.timeouts import TIMEOUTS

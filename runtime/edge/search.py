@@ -10,7 +10,7 @@ from msgspec import Meta
 from bus.journal.access import Groups
 from bus.powers.searching import SearchClient, SearchRequest
 from bus.powers.served_index import Held, ServedIndex, held_for, served_index
-from bus.wire.messages import Passage
+from bus.wire.parts import Passage
 from index.filters import Filter, words_of
 from index.masking import masked
 from prompts.vocabulary import Language

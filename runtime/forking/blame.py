@@ -12,7 +12,7 @@ import msgspec
 from bus.delivery.graph import Graph
 from bus.powers.searching import reply_of
 from bus.runs.run_record import RunRecord, ending
-from bus.wire.messages import Passage
+from bus.wire.parts import Passage
 from runtime.forking.fork import NothingToFork, fork
 from runtime.forking.live_powers import Live, NotRecorded, has_changed, hits_of, replies_of
 from runtime.replay.steps import steps_of

@@ -19,16 +19,8 @@ from bus.journal.records import CAUSE, DEADLINE, Record, encode
 from bus.powers.events import Emitter, decode_event
 from bus.runs.story import readable
 from bus.transport.envelope import count_in
-from bus.wire.messages import (
-    AnswerRequested,
-    AnswerSettled,
-    Message,
-    Question,
-    QuestionAsked,
-    lane_of,
-    stage_name,
-    stage_names,
-)
+from bus.wire.messages import AnswerRequested, AnswerSettled, Message, QuestionAsked, lane_of, stage_name, stage_names
+from bus.wire.parts import Question
 from bus.wire.subjects import Key, finished, key_of
 from runtime.forking.live_powers import Live
 from runtime.replay.recorded_powers import EventMemory

@@ -18,7 +18,8 @@ from bus.journal.records import AskRecord, Record, SearchRecord, encode
 from bus.powers.searching import reply_of
 from bus.runs.story import RunStory
 from bus.wire.errors import Invalid
-from bus.wire.messages import Question, QuestionAsked
+from bus.wire.messages import QuestionAsked
+from bus.wire.parts import Question
 from index.plugins import installed
 from runtime.engines.rendering import Renderer
 from runtime.forking.fork import NothingToFork, fork

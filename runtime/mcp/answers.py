@@ -6,7 +6,7 @@ import msgspec
 from mcp_types import CallToolResult, ResourceLink
 
 from bus.runs.run_record import RunRecord
-from bus.wire.messages import NearPassage, Reference, UnverifiedSentence
+from bus.wire.settled import NearPassage, Reference, UnverifiedSentence
 from prompts.vocabulary import Confidence, Outcome, Reason
 from runtime.edge.cited import cited, markdown
 from runtime.edge.relay import Transcript

@@ -10,7 +10,8 @@ from msgspec import Meta
 
 from bus.powers.events import ProgressEvent, Queued, Sources, StageEvent, Withheld
 from bus.runs.router import Closing, Numbered, Reader
-from bus.wire.messages import QuestionAsked, Turn, same_fields
+from bus.wire.messages import QuestionAsked, same_fields
+from bus.wire.parts import Turn
 from index.filters import Filter
 from index.languages import FALLBACK, of
 from prompts.vocabulary import Language, Style, Urgency, Voice

@@ -9,7 +9,8 @@ from msgspec import Meta
 
 from actors.checking.report import CheckedSentence, CheckReport
 from bus.powers.sources import SourceText
-from bus.wire.messages import Passage, same_fields
+from bus.wire.messages import same_fields
+from bus.wire.parts import Passage
 from index.filters import Filter
 from prompts.vocabulary import Language
 from runtime.edge.check import CheckAsked, checked

@@ -9,7 +9,8 @@ import msgspec
 from bus.journal.access import Groups
 from bus.powers.served_index import ExampleQuestion, Held, HeldDocument, ServedIndex, SkippedFile
 from bus.wire.errors import Unavailable
-from bus.wire.messages import About, Block, Collection, Passage, same_fields
+from bus.wire.messages import same_fields
+from bus.wire.parts import About, Block, Collection, Passage
 from index.check import formats_of
 from index.documents.report import Skipped
 from index.errors import IndexProblem

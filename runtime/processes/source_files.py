@@ -33,7 +33,8 @@ from bus.powers.sources import (
     no_such_source,
 )
 from bus.wire.errors import Unavailable
-from bus.wire.messages import About, Block, same_fields
+from bus.wire.messages import same_fields
+from bus.wire.parts import About, Block
 from index.documents.originals import NoOriginal, Original, Originals, has_own_file, media_type
 from index.documents.pdf_view import Drawn, NotDrawn, Order, drawn_in_child
 from index.model import Entry

@@ -14,7 +14,8 @@ from bus.powers.searching import found_in
 from bus.runs.citing import at_sentence, citations_of, sentence_of, with_sentences
 from bus.runs.run_record import RunRecord
 from bus.runs.story import RunStory
-from bus.wire.messages import AnswerRequested, Draft, Flag, Passage, PassagesReady, Sentence, Span
+from bus.wire.messages import AnswerRequested, Draft, PassagesReady
+from bus.wire.parts import Flag, Passage, Sentence, Span
 from runtime.replay.trace import Trace
 
 

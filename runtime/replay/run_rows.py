@@ -13,7 +13,7 @@ from bus.journal.access import JUDGEMENTS, access_in, verdict_in
 from bus.journal.pruning import PINNED
 from bus.journal.records import Record
 from bus.runs.story import RunStory, story_of
-from bus.wire.messages import Settled
+from bus.wire.settled import Settled
 from index.languages import LANGUAGES
 from prompts.vocabulary import Confidence, FlagKind, Outcome, Reason
 from runtime.replay.explained import Explained, explained

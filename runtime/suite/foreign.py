@@ -18,7 +18,8 @@ import msgspec
 
 from bus.delivery.graph import Graph
 from bus.journal.records import Record, encode
-from bus.wire.messages import Context, ContextMetadata, QuestionAsked
+from bus.wire.messages import QuestionAsked
+from bus.wire.parts import Context, ContextMetadata
 from bus.wire.subjects import Key, check_id
 from prompts.files import Rendered
 from runtime.replay.prompts_asked import prompts_asked

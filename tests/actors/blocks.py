@@ -1,6 +1,6 @@
 """Passages with known blocks, for the tests of citations and shown text."""
 
-from bus.wire.messages import Passage
+from bus.wire.parts import Passage
 from index.model import BlockKind, Hit
 from index.readers.formats import TextBuilder, introduced
 from index.text.passages import cut

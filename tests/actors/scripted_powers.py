@@ -12,7 +12,8 @@ from bus.powers.events import Done, Error, Event, Progress, Stretch, Token, Toke
 from bus.powers.protocols import Variables
 from bus.powers.searching import SearchReply, SearchRequest
 from bus.wire.errors import Failure
-from bus.wire.messages import Passage, UnverifiedSentence
+from bus.wire.parts import Passage
+from bus.wire.settled import UnverifiedSentence
 from prompts.contracts import Prompt
 from runtime.engines.extractive.engine import reply_to
 

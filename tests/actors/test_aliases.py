@@ -8,7 +8,8 @@ from actors.choosing.features import read_units
 from actors.choosing.units import units_of
 from actors.question.profile import profile_of
 from actors.question.resolved import resolved
-from bus.wire.messages import Collection, QuestionAsked
+from bus.wire.messages import QuestionAsked
+from bus.wire.parts import Collection
 from tests.actors.blocks import passages
 
 

@@ -12,7 +12,8 @@ from actors.choosing.features import FEATURES, words_of
 from actors.choosing.units import LONG_PARAGRAPH, units_of
 from actors.choosing.weights import weights
 from actors.question.resolved import resolved
-from bus.wire.messages import Collection, QuestionAsked
+from bus.wire.messages import QuestionAsked
+from bus.wire.parts import Collection
 from tests.actors.blocks import Piece, passages
 
 #: Their sum depends on the order.

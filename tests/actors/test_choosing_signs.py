@@ -10,7 +10,8 @@ from actors.choosing.choose import rank, to_show
 from actors.choosing.signs import KNOWN, known, signs
 from actors.choosing.weights import weights
 from actors.question.resolved import resolved
-from bus.wire.messages import Collection, QuestionAsked
+from bus.wire.messages import QuestionAsked
+from bus.wire.parts import Collection
 from tests.actors.blocks import Piece, passages
 
 HARBOUR: tuple[Piece, ...] = (

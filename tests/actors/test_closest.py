@@ -6,7 +6,9 @@ import pytest
 from actors.judge_relevance import judge_relevance
 from actors.judge_sufficiency import judge_sufficiency
 from actors.outcome.closest import LONGEST, MOST, closest
-from bus.wire.messages import Block, Passage, PassagesJudged, PassagesReady, PassagesRetrieved, Settled
+from bus.wire.messages import PassagesJudged, PassagesReady, PassagesRetrieved
+from bus.wire.parts import Block, Passage
+from bus.wire.settled import Settled
 from index.languages import LANGUAGES
 from prompts import contracts, notices
 from prompts.vocabulary import REASONS, Reason

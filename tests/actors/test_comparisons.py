@@ -6,7 +6,8 @@ from actors.choosing.asked import read_question
 from actors.choosing.choose import left_out, rank, to_show
 from actors.choosing.weights import weights
 from actors.question.resolved import resolved
-from bus.wire.messages import Collection, QuestionAsked
+from bus.wire.messages import QuestionAsked
+from bus.wire.parts import Collection
 from index.languages.words import terms
 from tests.actors.blocks import Piece, passages
 

@@ -5,7 +5,8 @@ import pytest
 from actors.answering.release import notice_of
 from actors.evidence.conflicts import conflicts_in
 from actors.evidence.statements import audience_of
-from bus.wire.messages import AnswerRequested, Block, Conflict, Constraints, Question, Span
+from bus.wire.messages import AnswerRequested
+from bus.wire.parts import Block, Conflict, Constraints, Question, Span
 from index.languages.detection import detect
 
 CONFLICTS = [

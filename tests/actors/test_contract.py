@@ -12,15 +12,8 @@ from bus.delivery.actor import Actor
 from bus.journal.records import decode, encode
 from bus.powers.protocols import Ask, Powers, Search
 from bus.wire.errors import BadReply, Failure, NoReply, OverQuota, Unavailable
-from bus.wire.messages import (
-    AnswerRequested,
-    AnswerSettled,
-    Message,
-    PassagesJudged,
-    Question,
-    message_type,
-    stage_name,
-)
+from bus.wire.messages import AnswerRequested, AnswerSettled, Message, PassagesJudged, message_type, stage_name
+from bus.wire.parts import Question
 from index.languages import LANGUAGES
 from prompts.contracts import PROMPTS
 from tests.actors.scripted_powers import Failing, Hanging, Hits, Screen, ScriptedAsk

@@ -6,7 +6,8 @@ import pytest
 from actors.choosing.choose import Choice, choose
 from actors.choosing.follow_ups import choose_follow_up, points_back
 from actors.question.resolved import resolved
-from bus.wire.messages import Collection, Question, QuestionAsked
+from bus.wire.messages import QuestionAsked
+from bus.wire.parts import Collection, Question
 from tests.actors.blocks import passages
 
 LIBRARY = "The library is open from eight to nine on weekdays."

@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from actors.text.limit import TextLimit, limited, tokens_in
 from bus.powers.events import tokens_of
-from bus.wire.messages import Constraints
+from bus.wire.parts import Constraints
 
 TEXT = "Refunds are paid within 14 days [1]. The fee is not refunded [2]."
 

@@ -6,7 +6,8 @@ import pytest
 from actors.question.resolved import resolved
 from actors.selecting.overview import overview, wider
 from bus.powers.searching import SearchRequest
-from bus.wire.messages import Passage, Question, QuestionAsked
+from bus.wire.messages import QuestionAsked
+from bus.wire.parts import Passage, Question
 
 REQUEST = SearchRequest(query="?", language="en", k=10)
 

@@ -21,18 +21,13 @@ from bus.wire.errors import BadReply, Unavailable
 from bus.wire.messages import (
     AnswerRequested,
     AnswerSettled,
-    Collection,
-    Context,
-    ContextMetadata,
-    Passage,
     PassagesJudged,
     PassagesReady,
     PassagesRetrieved,
     QueryDecomposed,
-    Sentence,
-    SubQuery,
     SubQueryPlanned,
 )
+from bus.wire.parts import Collection, Context, ContextMetadata, Passage, Sentence, SubQuery
 from index.filters import Filter
 from prompts import contracts
 from tests.actors.scripted_powers import Hits, Screen, ScriptedAsk

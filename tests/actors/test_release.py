@@ -15,7 +15,8 @@ from actors.outcome.settling import kept_sentences, shown_of
 from bus.powers.events import Withheld, tokens_of
 from bus.powers.protocols import Variables
 from bus.wire.errors import BadReply, Failure, NoReply
-from bus.wire.messages import AnswerDrafted, AnswerRequested, Flag, Sentence, Span
+from bus.wire.messages import AnswerDrafted, AnswerRequested
+from bus.wire.parts import Flag, Sentence, Span
 from prompts import contracts
 from prompts.vocabulary import ContradictionType, Release, Style
 from tests.actors.scripted_powers import Failing, Screen, ScriptedAsk

@@ -5,7 +5,8 @@ import pytest
 from actors.choosing.asked import Asked, read_question
 from actors.choosing.rows import TOLD, look_up, told
 from actors.question.resolved import resolved
-from bus.wire.messages import Collection, QuestionAsked
+from bus.wire.messages import QuestionAsked
+from bus.wire.parts import Collection
 from index.languages import LANGUAGES, of
 from index.languages.tables.kinds import variants_in
 from index.languages.words import terms

@@ -11,19 +11,9 @@ from actors.stream_answer import stream_answer
 from actors.stream_references import closing, stream_references, words_of
 from bus.powers.events import Done, Error, Passages, References, TokensEnd, VerdictEvent
 from bus.runs.citing import citations_of
-from bus.wire.messages import (
-    About,
-    AnswerSettled,
-    AnswerVerified,
-    Conflict,
-    Constraints,
-    Contradiction,
-    Flag,
-    NearPassage,
-    RunFinished,
-    Sentence,
-    Settled,
-)
+from bus.wire.messages import AnswerSettled, AnswerVerified, RunFinished
+from bus.wire.parts import About, Conflict, Constraints, Contradiction, Flag, Sentence
+from bus.wire.settled import NearPassage, Settled
 from prompts import notices
 from prompts.vocabulary import RELEASES, STYLES, Release, Style
 from tests.actors.scripted_powers import Screen

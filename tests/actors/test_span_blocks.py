@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from actors.evidence.section import chunk_of, evidence_of
 from actors.evidence.spans import numbered, picked, window
 from actors.evidence.thresholds import LIST_SPAN_CHARS
-from bus.wire.messages import Passage, Span
+from bus.wire.parts import Passage, Span
 from index.model import BlockKind
 from index.text.units import units
 from prompts.contracts import PickedSpan

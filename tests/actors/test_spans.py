@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from actors.evidence.spans import best_first, grow, numbered, picked, share_held, window
 from actors.evidence.thresholds import FULL_SPAN_CHARS, SHORT_SPAN_CHARS, WINDOW_CHARS
-from bus.wire.messages import Passage, Span
+from bus.wire.parts import Passage, Span
 from prompts.contracts import PickedSpan
 from tests.message_samples import OPENING, REFUNDS, passage
 

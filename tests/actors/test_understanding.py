@@ -19,16 +19,13 @@ from bus.wire.errors import Poison
 from bus.wire.messages import (
     AnswerSettled,
     ComplexQuestionFound,
-    Constraints,
-    Context,
-    ContextMetadata,
     FollowUpAsked,
     QueryDecomposed,
     QuestionAsked,
     QuestionReady,
     SubQueryPlanned,
-    Turn,
 )
+from bus.wire.parts import Constraints, Context, ContextMetadata, Turn
 from prompts import contracts, notices
 from prompts.profiles import Answers
 from prompts.vocabulary import Voice

@@ -11,7 +11,8 @@ from actors.answering.sentence_check import flags_of
 from actors.evidence.conflicts import conflicts_in, opposing
 from actors.evidence.section import evidence_of
 from actors.evidence.standing import out_of_date
-from bus.wire.messages import About, AnswerRequested, Block, Conflict, Passage, Span
+from bus.wire.messages import AnswerRequested
+from bus.wire.parts import About, Block, Conflict, Passage, Span
 from index.languages.detection import detect
 from tests.message_samples import question
 

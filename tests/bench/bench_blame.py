@@ -24,7 +24,8 @@ from actors.choosing import choose
 from actors.gate import flags
 from actors.pipeline import pipeline
 from actors.selecting import chosen
-from bus.wire.messages import Passage, QuestionAsked
+from bus.wire.messages import QuestionAsked
+from bus.wire.parts import Passage
 from prompts.contracts import EvidencePick, SelectEvidence
 from runtime.engines.engine import Engine, Request
 from runtime.engines.extractive.engine import ExtractiveEngine

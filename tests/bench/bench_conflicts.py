@@ -20,7 +20,7 @@ import msgspec
 
 from actors.evidence.conflicts import conflicts_in
 from actors.facts.stems import stems
-from bus.wire.messages import Block, Span
+from bus.wire.parts import Block, Span
 from index.languages.characters import normal
 from index.languages.detection import detect
 from index.search.searcher import Searcher

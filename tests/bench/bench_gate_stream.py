@@ -21,7 +21,8 @@ from pathlib import Path
 import msgspec
 
 from actors.gate.check import check_sentence
-from bus.wire.messages import Context, ContextMetadata, QuestionAsked
+from bus.wire.messages import QuestionAsked
+from bus.wire.parts import Context, ContextMetadata
 from index.languages import LANGUAGES
 from index.languages.detection import detect
 from prompts import contracts as c

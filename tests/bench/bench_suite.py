@@ -26,7 +26,8 @@ from actors.question.profile import PROFILES
 from bus.journal.records import Record
 from bus.runs.run_record import record_of
 from bus.runs.story import story_of
-from bus.wire.messages import Passage, QuestionAsked
+from bus.wire.messages import QuestionAsked
+from bus.wire.parts import Passage
 from prompts import notices
 from prompts.files import FOLDER
 from runtime.engines.engine import Request

@@ -19,21 +19,11 @@ from bus.powers.events import Emitter
 from bus.powers.protocols import Emit
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
-from bus.wire.messages import MAIN, QuestionAsked, QuestionReady, RunFinished, Settled
+from bus.wire.messages import MAIN, QuestionAsked, QuestionReady, RunFinished
+from bus.wire.settled import Settled
 from bus.wire.subjects import Key, cancel_subject, finished
 from tests.bus import toys
-from tests.bus.toys import (
-    answered,
-    ask,
-    closed,
-    done,
-    end,
-    ended,
-    intake,
-    record,
-    settled_with,
-    working,
-)
+from tests.bus.toys import answered, ask, closed, done, end, ended, intake, record, settled_with, working
 from tests.bus.toys import end as last
 from tests.bus.wires import Server, Wire
 from tests.polling import until

@@ -25,7 +25,7 @@ from bus.powers.events import (
     tokens_of,
 )
 from bus.wire.errors import Unavailable
-from bus.wire.messages import Reference, UnverifiedSentence
+from bus.wire.settled import Reference, UnverifiedSentence
 from bus.wire.subjects import EVENTS, event_subject
 from tests.bus.wires import Server, Wire
 

@@ -16,7 +16,8 @@ from bus.journal.janitor import Janitor
 from bus.journal.records import DEADLINE
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
-from bus.wire.messages import QuestionAsked, QuestionReady, RunFinished, Settled
+from bus.wire.messages import QuestionAsked, QuestionReady, RunFinished
+from bus.wire.settled import Settled
 from bus.wire.subjects import RUNS, finished, key_of
 from tests.bus.toys import ask, closed, done, ended, working
 from tests.bus.wires import Wire

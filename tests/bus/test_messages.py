@@ -18,15 +18,14 @@ from bus.wire.messages import (
     EARLIER_REQUESTS,
     MAIN,
     AnswerRequested,
-    CitedPlace,
     Draft,
     Message,
     QuestionAsked,
     RunFinished,
-    Settled,
     lane_of,
     message_type,
 )
+from bus.wire.settled import CitedPlace, Settled
 from bus.wire.subjects import BadId, Key, check_id, consumed_subject, finished, key_of, parse, run_filters
 from tests.bus.toys import READY
 from tests.bus.wires import Wire

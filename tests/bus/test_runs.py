@@ -16,16 +16,9 @@ from bus.runs.runs import EventsGone, KeyReused, NoSuchRun, Runs
 from bus.transport.connection import Inbox, connect, declare_streams, keep_trying
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
-from bus.wire.messages import (
-    AnswerDrafted,
-    Constraints,
-    Question,
-    QuestionAsked,
-    RunFinished,
-    Sentence,
-    Settled,
-    WithheldSentence,
-)
+from bus.wire.messages import AnswerDrafted, QuestionAsked, RunFinished
+from bus.wire.parts import Constraints, Question, Sentence
+from bus.wire.settled import Settled, WithheldSentence
 from bus.wire.subjects import EVENTS, BadId, Key, finished, key_of
 from tests.bus.wires import Server, Wire
 from tests.polling import until

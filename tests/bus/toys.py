@@ -14,15 +14,9 @@ from bus.journal.records import Record
 from bus.powers.events import Done, TokensEnd
 from bus.powers.protocols import Emit
 from bus.transport.settings import BusSettings
-from bus.wire.messages import (
-    PassagesJudged,
-    QuestionAsked,
-    QuestionReady,
-    RunFinished,
-    Settled,
-    SubQuery,
-    SubQueryPlanned,
-)
+from bus.wire.messages import PassagesJudged, QuestionAsked, QuestionReady, RunFinished, SubQueryPlanned
+from bus.wire.parts import SubQuery
+from bus.wire.settled import Settled
 from bus.wire.subjects import RUNS, finished, key_of
 from tests.bus.wires import Wire
 from tests.message_samples import ANALYSIS, LANES, question

@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from bus.powers.events import Done, Emitter, Error
-from bus.wire.messages import QuestionAsked, RunFinished, Settled
+from bus.wire.messages import QuestionAsked, RunFinished
+from bus.wire.settled import Settled
 from bus.wire.subjects import cancel_subject, finished
 from tests.runtime.edge.conftest import Pipeline
 

@@ -5,7 +5,9 @@ import asyncio
 from bus.powers.events import Done, Emitter, Error, References, Sources, StageEvent, TokensEnd, Withheld, tokens_of
 from bus.powers.events import Source as FoundSource
 from bus.transport.follow import follow
-from bus.wire.messages import CitedPlace, Flag, QuestionAsked, Reference, RunFinished, Settled, WithheldSentence
+from bus.wire.messages import QuestionAsked, RunFinished
+from bus.wire.parts import Flag
+from bus.wire.settled import CitedPlace, Reference, Settled, WithheldSentence
 from bus.wire.subjects import RUNS, finished
 from tests.runtime.edge.conftest import Pipeline
 

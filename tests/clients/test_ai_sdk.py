@@ -12,7 +12,8 @@ import pytest
 from bus.journal.access import Access
 from bus.powers.events import Done, Emitter, Error, References, StageEvent, TokensEnd, VerdictEvent, Withheld, tokens_of
 from bus.runs.runs import Runs
-from bus.wire.messages import CitedPlace, QuestionAsked, Reference, RunFinished, Settled
+from bus.wire.messages import QuestionAsked, RunFinished
+from bus.wire.settled import CitedPlace, Reference, Settled
 from bus.wire.subjects import finished, key_of
 from runtime.settings import AccessSettings, EdgeSettings, Settings
 from tests.clients.installed import node_in

@@ -42,7 +42,8 @@ from bus.powers.events import Done as SentDone
 from bus.powers.events import Emitter, tokens_of
 from bus.powers.events import Error as SentError
 from bus.powers.searching import SearchReply, SearchRequest, serve_search
-from bus.wire.messages import QuestionAsked, RunFinished, Settled
+from bus.wire.messages import QuestionAsked, RunFinished
+from bus.wire.settled import Settled
 from bus.wire.subjects import finished
 from runtime.cli import groundwire
 from tests.clients.cutting import CutProxy

@@ -11,7 +11,7 @@ from mcp.shared.exceptions import MCPError
 
 from bus.powers.searching import SearchReply, SearchRequest, serve_search
 from bus.runs.runs import Runs
-from bus.wire.messages import Passage
+from bus.wire.parts import Passage
 from tests.clients.cutting import CutProxy
 from tests.clients.mcp_runs import ANSWER, QUOTES, Held, cites, fails
 from tests.clients.mcp_sources import LONG, TEXTS, sources

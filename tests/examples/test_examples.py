@@ -13,7 +13,8 @@ import nats.errors
 import pytest
 from faststream.nats import NatsBroker
 
-from bus.wire.messages import RunFinished, Settled
+from bus.wire.messages import RunFinished
+from bus.wire.settled import Settled
 from bus.wire.subjects import EVENTS, finished
 from runtime.processes.nats_server import free_port
 from tests.examples import ask_with_faststream

@@ -15,7 +15,9 @@ from actors.outcome.private import private
 from actors.question.profile import PROFILES
 from bus.journal.journal import Journal
 from bus.powers.searching import SearchReply, SearchRequest
-from bus.wire.messages import About, Citation, Conflict, Flag, Passage, QuestionAsked, Settled, WithheldSentence
+from bus.wire.messages import QuestionAsked
+from bus.wire.parts import About, Conflict, Flag, Passage
+from bus.wire.settled import Citation, Settled, WithheldSentence
 from index.languages import LANGUAGES
 from index.masking import MASK
 from runtime.cli import groundwire

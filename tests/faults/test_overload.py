@@ -24,7 +24,8 @@ from bus.runs.runs import Runs
 from bus.transport.connection import Inbox, connect, declare_streams, keep_trying
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
-from bus.wire.messages import QuestionAsked, QuestionReady, RunFinished, Settled
+from bus.wire.messages import QuestionAsked, QuestionReady, RunFinished
+from bus.wire.settled import Settled
 from bus.wire.subjects import RUNS, finished, key_of
 from runtime.processes.edge import serve
 from runtime.settings import EdgeSettings, Settings

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from bus.runs.run_record import RunRecord
-from bus.wire.messages import Citation, NearPassage
+from bus.wire.settled import Citation, NearPassage
 from index import languages
 from prompts import notices
 from runtime.cli import commands

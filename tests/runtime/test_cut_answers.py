@@ -9,7 +9,7 @@ import pytest
 
 from actors.pipeline import pipeline
 from bus.powers.events import tokens_of
-from bus.wire.messages import Constraints
+from bus.wire.parts import Constraints
 from index.text.citations import markers
 from runtime.engines.engine import Delta, Finished, Request
 from runtime.replay.journal_traces import read_run

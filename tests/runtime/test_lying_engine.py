@@ -12,7 +12,8 @@ import msgspec
 import pytest
 
 from bus.wire.errors import Invalid
-from bus.wire.messages import Context, ContextMetadata, QuestionAsked
+from bus.wire.messages import QuestionAsked
+from bus.wire.parts import Context, ContextMetadata
 from bus.wire.requests import check_question
 from prompts import contracts
 from prompts import contracts as c

@@ -15,7 +15,8 @@ from bus.powers.asking import AskServer
 from bus.runs.runs import Runs
 from bus.transport.connection import Inbox, connect
 from bus.transport.settings import BusSettings
-from bus.wire.messages import Context, ContextMetadata, QuestionAsked
+from bus.wire.messages import QuestionAsked
+from bus.wire.parts import Context, ContextMetadata
 from prompts import contracts
 from runtime.engines.engine import Delta, Finished, Request
 from runtime.engines.mlx.engine import MlxEngine

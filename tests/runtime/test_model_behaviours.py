@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 
 from bus.powers import asking
-from bus.wire.messages import Context, ContextMetadata
+from bus.wire.parts import Context, ContextMetadata
 from prompts import notices
 from runtime.engines.openai.engine import OpenAIEngine
 from tests.polling import until

@@ -13,7 +13,8 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
-from bus.wire.messages import Constraints, Context, ContextMetadata, QuestionAsked
+from bus.wire.messages import QuestionAsked
+from bus.wire.parts import Constraints, Context, ContextMetadata
 from index.languages.detection import detect
 from index.text.citations import markers
 from prompts.profiles import load, names

@@ -9,7 +9,8 @@ import pytest
 
 from actors.pipeline import pipeline
 from bus.wire.errors import Invalid
-from bus.wire.messages import Constraints, QuestionAsked
+from bus.wire.messages import QuestionAsked
+from bus.wire.parts import Constraints
 from bus.wire.requests import check_question
 from bus.wire.response_schema import NEEDS_MODEL
 from runtime.engines.extractive.engine import ExtractiveEngine

@@ -12,13 +12,11 @@ from bus.wire.messages import (
     AnswerDrafted,
     AnswerRequested,
     AnswerVerified,
-    Context,
-    ContextMetadata,
     PassagesJudged,
     QueryDecomposed,
     SubQueryPlanned,
-    Turn,
 )
+from bus.wire.parts import Context, ContextMetadata, Turn
 from index.text.citations import markers
 from prompts import notices
 from tests.whole import PAGES, Whole

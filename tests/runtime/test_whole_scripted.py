@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 from bus.wire.errors import BadReply, NoReply, OverQuota, Rejected, TooLong, Unavailable
-from bus.wire.messages import Context, ContextMetadata, QuestionAsked
+from bus.wire.messages import QuestionAsked
+from bus.wire.parts import Context, ContextMetadata
 from prompts import notices
 from prompts.contracts import StructuredAnswer, Synthesis
 from runtime.engines.engine import Delta, Finished, Request

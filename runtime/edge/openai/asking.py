@@ -10,7 +10,8 @@ from aiohttp import web
 from msgspec import UNSET
 
 from bus.wire.errors import named_field
-from bus.wire.messages import Constraints, QuestionAsked, Turn, same_fields
+from bus.wire.messages import QuestionAsked, same_fields
+from bus.wire.parts import Constraints, Turn
 from bus.wire.response_schema import problem_of
 from prompts.profiles import ProfileError
 from runtime.edge.openai import schemas

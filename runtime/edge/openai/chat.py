@@ -11,7 +11,9 @@ from msgspec.structs import replace
 from actors.text.limit import tokens_in
 from bus.runs.router import Reader
 from bus.runs.run_record import RunRecord
-from bus.wire.messages import NearPassage, QuestionAsked, Reference, Turn
+from bus.wire.messages import QuestionAsked
+from bus.wire.parts import Turn
+from bus.wire.settled import NearPassage, Reference
 from runtime.edge.cited import (
     Cited,
     base_of,

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from bus.runs.run_record import RunRecord
 from bus.wire.errors import Invalid
-from bus.wire.messages import Constraints, QuestionAsked, Turn, same_fields
+from bus.wire.messages import QuestionAsked, same_fields
+from bus.wire.parts import Constraints, Turn
 from bus.wire.requests import check_text
 from bus.wire.response_schema import problem_of
 from bus.wire.subjects import key_of

@@ -19,7 +19,8 @@ from actors.text.limit import tokens_in
 from bus.runs.run_record import RunRecord
 from bus.runs.runs import NoSuchRun, Runs
 from bus.transport.envelope import UNREADABLE, set_aside
-from bus.wire.messages import MAIN, AnswerSettled, NearPassage, Settled
+from bus.wire.messages import MAIN, AnswerSettled
+from bus.wire.settled import NearPassage, Settled
 from bus.wire.subjects import ID_PATTERN, RESPONSE, Key, key_of
 from runtime.edge.cited import cited, cited_passages, markdown, opened_passages, opened_references, within
 from runtime.edge.door import Caller

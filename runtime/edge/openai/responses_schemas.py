@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from bus.powers.events import Stretch
-from bus.wire.messages import NearPassage, Reference
+from bus.wire.settled import NearPassage, Reference
 from index.filters import Filter
 from prompts.vocabulary import Language, Release, Style, Urgency, Voice
 from runtime.edge.openai.schemas import Given

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from bus.powers.events import Stretch
-from bus.wire.messages import NearPassage, Reference
+from bus.wire.settled import NearPassage, Reference
 from index.filters import Filter
 from prompts.vocabulary import Language, OnDisconnect, Release, Style, Urgency, Voice
 

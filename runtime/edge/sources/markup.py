@@ -13,7 +13,7 @@ from itertools import groupby
 from xml.etree.ElementTree import Element, SubElement
 
 from bus.powers.sources import WIDEST, WIDTH, NotServed, PageAsked, PageView, SourceText, TextAsked, ask_sources
-from bus.wire.messages import Block
+from bus.wire.parts import Block
 from index.languages import LANGUAGES
 from index.languages.characters import visible
 from index.languages.tables.texts import SourcePage

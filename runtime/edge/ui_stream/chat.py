@@ -9,7 +9,8 @@ from aiohttp import web
 
 from bus.runs.router import Reader
 from bus.runs.runs import EventsGone, NoSuchRun
-from bus.wire.messages import QuestionAsked, Turn, same_fields
+from bus.wire.messages import QuestionAsked, same_fields
+from bus.wire.parts import Turn
 from runtime.edge.door import CALLER, Caller
 from runtime.edge.parameters import IDEMPOTENCY_KEY
 from runtime.edge.problems import ErrorFormat, Problem

@@ -9,7 +9,8 @@ import msgspec
 from msgspec import Meta
 
 from bus.powers.events import Passages, Queued, Sources, StageEvent, VerdictEvent, Withheld
-from bus.wire.messages import Constraints, Context, Flag, IdempotencyKey
+from bus.wire.messages import IdempotencyKey
+from bus.wire.parts import Constraints, Context, Flag
 from index.filters import Filter
 from prompts.vocabulary import Confidence, Cut, EventsWanted, Language, Outcome, Reason, Release, Style, Urgency, Voice
 

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from bus.powers.events import Passages, ProgressEvent, Queued, Sources, StageEvent, VerdictEvent, Withheld
 from bus.runs.run_record import RunRecord
-from bus.wire.messages import NearPassage, Reference, UnverifiedSentence, same_fields
+from bus.wire.messages import same_fields
+from bus.wire.settled import NearPassage, Reference, UnverifiedSentence
 from runtime.edge.cited import base_of, cited
 from runtime.edge.problems import Problem
 from runtime.edge.relay import TextForm

@@ -7,7 +7,7 @@ import pytest
 from actors.checking.claims import Claim, claim_of
 from actors.checking.spans import Found, density, words_of
 from actors.checking.verdicts import judged
-from bus.wire.messages import Passage
+from bus.wire.parts import Passage
 
 ROOT = Path(__file__).resolve().parents[3]
 POLICY = """Annual leave

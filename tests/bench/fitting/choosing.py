@@ -18,7 +18,7 @@ from actors.choosing.features import FEATURES
 from actors.choosing.rows import MOST_OF_ROW, look_up, told
 from actors.choosing.signs import Ranked, probability, signs
 from actors.choosing.weights import FittedOn, Weights
-from bus.wire.messages import Passage
+from bus.wire.parts import Passage
 from runtime.measure.questions import GoldQuestion, shows
 from tests.bench.fitting.calibrating import Numbers, Tried, calibrate, minimised
 

@@ -9,7 +9,8 @@ import msgspec
 from actors.choosing.asked import read_question
 from actors.question.profile import profile_of
 from actors.question.resolved import resolved
-from bus.wire.messages import Question, QuestionAsked
+from bus.wire.messages import QuestionAsked
+from bus.wire.parts import Question
 from index.search.searcher import Searcher
 from prompts.contracts import RewriteQuery, Turn
 from runtime.engines.extractive.rewriting import rewrite_query

@@ -3,16 +3,9 @@
 from actors.stream_answer import stream_answer
 from actors.stream_references import stream_references
 from bus.powers.events import Done, Emitter, References, TokensEnd, tokens_of
-from bus.wire.messages import (
-    AnswerSettled,
-    CitedPlace,
-    Flag,
-    QuestionAsked,
-    Reference,
-    RunFinished,
-    Settled,
-    UnverifiedSentence,
-)
+from bus.wire.messages import AnswerSettled, QuestionAsked, RunFinished
+from bus.wire.parts import Flag
+from bus.wire.settled import CitedPlace, Reference, Settled, UnverifiedSentence
 from bus.wire.subjects import finished
 from tests.runtime.edge.conftest import Pipeline
 

@@ -19,7 +19,8 @@ from bus.transport.connection import Inbox, connect, declare_streams, keep_tryin
 from bus.transport.follow import cancel, follow
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
-from bus.wire.messages import AnswerSettled, Citation, NearPassage, QuestionAsked, Reference, RunFinished, Settled
+from bus.wire.messages import AnswerSettled, QuestionAsked, RunFinished
+from bus.wire.settled import Citation, NearPassage, Reference, Settled
 from bus.wire.subjects import RUNS, finished, parse
 from runtime.edge.timeouts import Timeouts
 from runtime.settings import EdgeSettings, Settings

@@ -5,7 +5,8 @@ import asyncio
 from actors.stream_answer import stream_answer
 from actors.stream_references import stream_references
 from bus.powers.events import Emitter
-from bus.wire.messages import AnswerSettled, CitedPlace, QuestionAsked, Reference, Settled
+from bus.wire.messages import AnswerSettled, QuestionAsked
+from bus.wire.settled import CitedPlace, Reference, Settled
 from bus.wire.subjects import finished, key_of
 from tests.runtime.edge.conftest import Answer, Pipeline
 

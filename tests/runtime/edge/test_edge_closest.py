@@ -13,7 +13,8 @@ from markdown_it import MarkdownIt
 
 from bus.powers.events import Done, Emitter, TokensEnd, tokens_of
 from bus.runs.run_record import RunRecord
-from bus.wire.messages import QuestionAsked, RunFinished, Settled
+from bus.wire.messages import QuestionAsked, RunFinished
+from bus.wire.settled import Settled
 from bus.wire.subjects import finished
 from runtime.edge.cited import markdown
 from tests.runtime.edge.conftest import NEAR, Pipeline

@@ -14,7 +14,8 @@ from bus.powers.events import Done, Emitter, TokensEnd
 from bus.transport.connection import Inbox, connect, declare_streams, keep_trying
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
-from bus.wire.messages import QuestionAsked, RunFinished, Settled
+from bus.wire.messages import QuestionAsked, RunFinished
+from bus.wire.settled import Settled
 from bus.wire.subjects import finished, key_of
 from runtime.edge.timeouts import Timeouts
 from runtime.processes.edge import serve

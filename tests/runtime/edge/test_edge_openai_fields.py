@@ -9,7 +9,9 @@ from openai.types.chat.completion_create_params import CompletionCreateParamsStr
 
 from bus.journal.records import AskRecord, Stage
 from bus.powers.events import Done, Emitter, TokensEnd
-from bus.wire.messages import Constraints, QuestionAsked, RunFinished, Settled
+from bus.wire.messages import QuestionAsked, RunFinished
+from bus.wire.parts import Constraints
+from bus.wire.settled import Settled
 from bus.wire.subjects import finished
 from tests.runtime.edge.conftest import Pipeline
 

@@ -10,7 +10,8 @@ import pytest
 
 from bus.powers.events import Done, Emitter, Error, TokensEnd
 from bus.runs.runs import Runs
-from bus.wire.messages import QuestionAsked, RunFinished, Settled
+from bus.wire.messages import QuestionAsked, RunFinished
+from bus.wire.settled import Settled
 from bus.wire.subjects import finished, key_of
 from runtime.settings import EdgeSettings, Settings
 from tests.polling import until

@@ -9,7 +9,8 @@ import openai
 import pytest
 
 from bus.powers.events import Done, Emitter, Error
-from bus.wire.messages import QuestionAsked, RunFinished, Settled
+from bus.wire.messages import QuestionAsked, RunFinished
+from bus.wire.settled import Settled
 from bus.wire.subjects import finished, key_of
 from runtime.edge.cited import markdown
 from tests.runtime.edge.citing import CITED, SHOWN, cite

@@ -8,7 +8,8 @@ import pydantic
 import pytest
 
 from bus.powers.events import Done, Emitter, Error
-from bus.wire.messages import QuestionAsked, RunFinished, Settled
+from bus.wire.messages import QuestionAsked, RunFinished
+from bus.wire.settled import Settled
 from bus.wire.subjects import finished, is_canary
 from tests.polling import until
 from tests.runtime.edge.conftest import Pipeline

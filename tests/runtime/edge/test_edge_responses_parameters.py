@@ -6,7 +6,7 @@ import aiohttp
 import pytest
 from openai.types.responses import response_create_params
 
-from bus.wire.messages import Turn
+from bus.wire.parts import Turn
 from runtime.edge.openai.responses_asked import RULES
 from runtime.edge.openai.responses_schemas import ResponseAsked
 from tests.runtime.edge.conftest import Pipeline

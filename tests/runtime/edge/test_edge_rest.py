@@ -19,7 +19,8 @@ from bus.runs.runs import Runs
 from bus.transport.connection import connect
 from bus.transport.health import answer_health
 from bus.wire.errors import Unavailable
-from bus.wire.messages import CATALOGUE, Passage
+from bus.wire.messages import CATALOGUE
+from bus.wire.parts import Passage
 from index.plugins import installed
 from runtime import edge, mcp
 from runtime.edge.app import make_app

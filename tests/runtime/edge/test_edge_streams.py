@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from openai._streaming import SSEDecoder
 
 from bus.powers.events import Done, Emitter, Error, StageEvent, Token, TokensEnd
-from bus.wire.messages import QuestionAsked, RunFinished, Settled
+from bus.wire.messages import QuestionAsked, RunFinished
+from bus.wire.settled import Settled
 from bus.wire.subjects import finished
 from runtime.edge.sse import COMMENT, RETRY, EventForm
 from runtime.edge.timeouts import Timeouts

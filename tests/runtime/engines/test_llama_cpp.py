@@ -14,7 +14,8 @@ import aiohttp
 import pytest
 
 from bus.wire.errors import NoReply, TooLong
-from bus.wire.messages import Constraints, QuestionAsked
+from bus.wire.messages import QuestionAsked
+from bus.wire.parts import Constraints
 from runtime.engines.openai.engine import OpenAIEngine
 from runtime.engines.openai.wire import problem
 from tests.clients.installed import python_of

@@ -14,7 +14,8 @@ from bus.powers.asking import AskServer
 from bus.runs.runs import Runs
 from bus.transport.connection import Inbox, connect, keep_trying
 from bus.transport.settings import BusSettings
-from bus.wire.messages import Context, ContextMetadata, QuestionAsked
+from bus.wire.messages import QuestionAsked
+from bus.wire.parts import Context, ContextMetadata
 from runtime.engines.engine import Engine
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.processes.inference import Inference

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from actors.pipeline import pipeline
 from bus.journal.records import Record, encode
-from bus.wire.messages import Context, ContextMetadata, QuestionAsked, Turn
+from bus.wire.messages import QuestionAsked
+from bus.wire.parts import Context, ContextMetadata, Turn
 from bus.wire.subjects import Key
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.forking.fork import fork

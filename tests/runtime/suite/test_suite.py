@@ -20,7 +20,8 @@ from bus.journal.access import verdict_key
 from bus.journal.records import Record
 from bus.runs.run_record import RunRecord, record_of
 from bus.runs.story import story_of
-from bus.wire.messages import Passage, QuestionAsked
+from bus.wire.messages import QuestionAsked
+from bus.wire.parts import Passage
 from runtime.cli import groundwire
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.engines.scripted.engine import ScriptedEngine

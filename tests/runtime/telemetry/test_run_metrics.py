@@ -11,7 +11,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from bus.journal.records import RECEIVED, VIA, Record, encode
 from bus.runs.story import story_of
-from bus.wire.messages import Flag, QuestionAsked, RunFinished, Settled, WithheldSentence
+from bus.wire.messages import QuestionAsked, RunFinished
+from bus.wire.parts import Flag
+from bus.wire.settled import Settled, WithheldSentence
 from bus.wire.subjects import finished, key_of
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.telemetry.run_metrics import RunCounter, RunMetrics, counted

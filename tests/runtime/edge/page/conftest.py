@@ -8,7 +8,8 @@ import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
 from bus.powers.events import Done, Emitter, References, TokensEnd
-from bus.wire.messages import RunFinished, Settled
+from bus.wire.messages import RunFinished
+from bus.wire.settled import Settled
 from bus.wire.subjects import finished
 from tests.browser import chromium
 from tests.runtime.edge.conftest import Pipeline

@@ -9,7 +9,9 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from bus.powers.events import Done, Emitter, Error, References, StageEvent, TokensEnd, Withheld, tokens_of
-from bus.wire.messages import About, Citation, Flag, QuestionAsked, RunFinished, Settled, WithheldSentence
+from bus.wire.messages import QuestionAsked, RunFinished
+from bus.wire.parts import About, Flag
+from bus.wire.settled import Citation, Settled, WithheldSentence
 from bus.wire.subjects import cancel_subject, finished
 from index.languages import of
 from runtime.keys import KeyFile, Scope

@@ -11,7 +11,9 @@ from bus.powers.events import Done, Emitter, References, TokensEnd
 from bus.powers.served_index import ExampleQuestion, Held, HeldDocument, ServedIndex, answer_served_index
 from bus.powers.sources import ListAsked, ListedSource, Question, SourceList, SourceText, TextAsked, answer_sources
 from bus.transport.connection import connect
-from bus.wire.messages import Block, CitedPlace, QuestionAsked, RunFinished, Settled
+from bus.wire.messages import QuestionAsked, RunFinished
+from bus.wire.parts import Block
+from bus.wire.settled import CitedPlace, Settled
 from bus.wire.subjects import finished
 from index.filters import Filter
 from tests.runtime.edge.conftest import NEAR, SOURCE, Pipeline
