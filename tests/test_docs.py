@@ -51,6 +51,13 @@ def test_a_link_leads_to_a_file(page: Path) -> None:
     assert missing == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_named_file_exists(page: Path) -> None:
+    written = re.sub(r"<!-- generated.*?<!-- end -->", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    paths = re.findall(r"`((?:actors|bus|docs|index|prompts|runtime|tests)/[\w./-]*)`", written)
+    assert [path for path in paths if not any((root / path).exists() for root in (ROOT, ROOT / "tests"))] == []
+
+
 def test_each_promise_has_its_test() -> None:
     text = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
     named = re.findall(r"`([a-z_/]+\.py)(?:::(test_\w+))?`", text)

@@ -1,1 +1,1 @@
-"""Filters for the text of an answer on its way out: limit, links, numbering. They know no prompt and no evidence."""
+"""Filters for the text of an answer on its way out: limit, links, numbering, the places of its sentences. They know no prompt."""

@@ -1,4 +1,4 @@
 """Reading documents in processes of their own, with limits of time and memory.
 
-Imports the readers and `index.snapshot`.
+Imports the readers, `index.text` and `index.snapshot`.
 """

@@ -1,1 +1,1 @@
-"""Measurements: quality of answers, gate, retrieval and rewriting; `device/` benchmarks the inference device."""
+"""What `groundwire eval` measures: answers to questions, the gate's verdicts, rankings of a search, two prompts side by side."""

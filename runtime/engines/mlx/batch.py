@@ -1,7 +1,6 @@
 """All decoding rows, one step at a time: mlx-lm's batch with one grammar step and one sampling step for all rows.
 
-Each row samples from its own random stream, so that rows do not affect each other. The private parts used of mlx-lm's
-`GenerationBatch` are listed in `test_model.py`.
+Each row samples from its own random stream, so that rows do not affect each other.
 """
 
 import importlib
