@@ -15,7 +15,7 @@ import msgspec
 
 from actors.evidence.near_copies import contradicted, in_key
 from actors.evidence.spans import Slice, numbered
-from actors.evidence.statements import Amount, Claim, all_statements, same, statements
+from actors.evidence.statements import Amount, Statement, all_statements, same, statements
 from actors.evidence.thresholds import (
     ALIKE_SHARE,
     ALIKE_SHARE_IN_DOCUMENT,
@@ -48,9 +48,9 @@ def conflicts_in(evidence: Sequence[Span], old: Mapping[str, str] | None = None)
 
 def opposing(evidence: Sequence[Span], passages: Sequence[Passage]) -> tuple[Span, ...]:
     """Contradictions of the evidence in other documents of the passages, numbered after it: one unit of each document."""
-    claims = [one for span in evidence for one in all_statements(span)]
-    like = [one.text for one in claims]
-    if not claims:
+    stated = [one for span in evidence for one in all_statements(span)]
+    like = [one.text for one in stated]
+    if not stated:
         return ()
     known = {span.source_id for span in evidence}
     slices: dict[str, Slice] = {}
@@ -59,7 +59,7 @@ def opposing(evidence: Sequence[Span], passages: Sequence[Passage]) -> tuple[Spa
             continue
         whole = msgspec.structs.replace(numbered((passage,), [(0, 0, len(passage.text))])[0], n=0)
         for other in statements(whole, like=like):
-            if any(_disagreement(one, other) for one in claims):
+            if any(_disagreement(one, other) for one in stated):
                 slices.setdefault(passage.source_id, (at, other.start, other.end))
     more = numbered(passages, list(slices.values())[:CONFLICTS])
     return tuple(msgspec.structs.replace(span, n=len(evidence) + span.n) for span in more)
@@ -72,13 +72,13 @@ def _settled(conflict: Conflict, first: str, second: str, old: Mapping[str, str]
     return msgspec.structs.replace(conflict, outdated_n=conflict.first_n if first in old else conflict.second_n)
 
 
-def _disagreement(first: Claim, second: Claim) -> Conflict | None:
+def _disagreement(first: Statement, second: Statement) -> Conflict | None:
     if first.n == second.n or first.language != second.language:
         return None
     return _conflict(first, second) or _wording_conflict(first, second)
 
 
-def _conflict(first: Claim, second: Claim) -> Conflict | None:
+def _conflict(first: Statement, second: Statement) -> Conflict | None:
     if _other_scope(first, second):
         return _scope_conflict(first, second)
     if not first.amounts or not second.amounts or not _alike(first, second):
@@ -101,7 +101,7 @@ def _conflict(first: Claim, second: Claim) -> Conflict | None:
     )
 
 
-def _other_scope(first: Claim, second: Claim) -> bool:
+def _other_scope(first: Statement, second: Statement) -> bool:
     """Whether one is for everybody and the other only for some, in documents that otherwise say the same."""
     return (
         first.scope is not None
@@ -114,7 +114,7 @@ def _other_scope(first: Claim, second: Claim) -> bool:
     )
 
 
-def _scope_conflict(first: Claim, second: Claim) -> Conflict | None:
+def _scope_conflict(first: Statement, second: Statement) -> Conflict | None:
     if first.scope is None or second.scope is None:
         return None
     shared = " ".join(word for word in first.text.split() if word in second.text.split())
@@ -128,7 +128,7 @@ def _scope_conflict(first: Claim, second: Claim) -> Conflict | None:
     )
 
 
-def _wording_conflict(first: Claim, second: Claim) -> Conflict | None:
+def _wording_conflict(first: Statement, second: Statement) -> Conflict | None:
     copy = contradicted(first, second)
     if copy is None:
         return None
@@ -142,7 +142,7 @@ def _wording_conflict(first: Claim, second: Claim) -> Conflict | None:
     )
 
 
-def _alike(first: Claim, second: Claim) -> bool:
+def _alike(first: Statement, second: Statement) -> bool:
     """Whether both are about the same thing: the span of one has everything that the other states."""
     shared = first.words & second.words
     if len(shared) < SHARED_WORDS:
@@ -201,7 +201,7 @@ def _likeness(mine: Amount, theirs: Amount) -> float:
     return shared / most if most else 0.0
 
 
-def _subject(first: Claim, second: Claim, value: Amount) -> str:
+def _subject(first: Statement, second: Statement, value: Amount) -> str:
     """The words that both share, in the first one's order, without the value."""
     plain = read(first.text).text
     kept = sorted(

@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from actors.evidence.statements import Claim, written
+from actors.evidence.statements import Statement, written
 from actors.evidence.thresholds import (
     COMMON_WORDS,
     NAME_AGREEMENT_SHARE,
@@ -161,7 +161,7 @@ def _exchanged(mine: str, theirs: str) -> bool:
 _BETWEEN_CELLS: Final = " | "
 
 
-def contradicted(first: Claim, second: Claim) -> NearCopy | None:
+def contradicted(first: Statement, second: Statement) -> NearCopy | None:
     """How the second statement contradicts the first; None if it does not, or if they are about two things.
 
     Most near copies in real documentation are about two things: neighbouring rows and items, the same step for two programs, the
@@ -175,7 +175,7 @@ def contradicted(first: Claim, second: Claim) -> NearCopy | None:
     return copy if copy and not _of_two_things(copy, first, second) else None
 
 
-def _of_two_things(copy: NearCopy, first: Claim, second: Claim) -> bool:
+def _of_two_things(copy: NearCopy, first: Statement, second: Statement) -> bool:
     fewest = NAME_CONTEXT_WORDS if copy.turn == "other" else TURN_CONTEXT_WORDS
     if copy.before + copy.after < fewest or in_key(first.text, copy.first) or in_key(second.text, copy.second):
         return True
@@ -195,7 +195,7 @@ def in_key(text: str, stretch: str) -> bool:
     return bool(between and stretch) and normal(stretch) in normal(key)
 
 
-def _named_above(stretch: str, one: Claim, other: Claim) -> bool:
+def _named_above(stretch: str, one: Statement, other: Statement) -> bool:
     """Whether its title or headings name the difference, and those of the other do not."""
     named = {stem.stem for stem in stems(stretch)} & one.about
     return bool(other.about) and bool(named - other.about)

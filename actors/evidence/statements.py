@@ -1,6 +1,6 @@
-"""The statements of a span, with the properties by which they are compared, among them their amounts and dates.
+"""The statements of a span, with what they are compared by: their words, their amounts and dates, and for whom they hold.
 
-A statement is a sentence, item or row with a claim. An amount is one value with its unit and the words around it.
+A statement is a sentence, item or row that claims something. An amount is one value with its unit and the words around it.
 """
 
 import re
@@ -195,12 +195,12 @@ def _stretch(sentence: str, start: int, end: int) -> str:
     return (left + sentence[start:end] + right).strip()
 
 
-#: A question or an introduction makes no claim.
-_NO_CLAIM: Final = (":", "：", "?", "？", "؟")
+#: A question or an introduction states nothing.
+_STATES_NOTHING: Final = (":", "：", "?", "？", "؟")
 _LIST_SIGN = re.compile(r"^[\s#>*•·–—-]*(?:\d{1,3}[.)]\s+)?")
 
 
-class Claim(msgspec.Struct, frozen=True):
+class Statement(msgspec.Struct, frozen=True):
     """A sentence, item or row. `start` and `end` are offsets into the span. `words` are its words without the values.
 
     `around`: the words of the whole span; `about`: those of title and headings; `beside`: the other sentences of the span.
@@ -224,26 +224,26 @@ class Claim(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=256)
-def all_statements(span: Span) -> tuple[Claim, ...]:
+def all_statements(span: Span) -> tuple[Statement, ...]:
     """The statements in order, kept: each span of the evidence is read more than once."""
     return tuple(statements(span))
 
 
-def statements(span: Span, *, like: Sequence[str] = ()) -> Iterator[Claim]:
+def statements(span: Span, *, like: Sequence[str] = ()) -> Iterator[Statement]:
     """The statements in order; with `like`, only those that share rough terms with one of these texts, a quick test."""
-    claims = [unit for unit in units(span.text, span.blocks, span.source_start) if unit.answers]
-    texts = [_LIST_SIGN.sub("", span.text[unit.start : unit.end]).strip() for unit in claims]
-    for unit, text in zip(claims, texts, strict=True):
+    stating = [unit for unit in units(span.text, span.blocks, span.source_start) if unit.answers]
+    texts = [_LIST_SIGN.sub("", span.text[unit.start : unit.end]).strip() for unit in stating]
+    for unit, text in zip(stating, texts, strict=True):
         if like and not any(share_held(text, other) >= ROUGHLY_ALIKE_SHARE for other in like):
             continue
         stated = amounts(text)
         words = [
             stem for stem in stems(read(text).text) if not any(one.overlaps(stem.start, stem.end) for one in stated)
         ]
-        if unit.kind == "code" or text.endswith(_NO_CLAIM) or len(words) < STATEMENT_WORDS:
+        if unit.kind == "code" or text.endswith(_STATES_NOTHING) or len(words) < STATEMENT_WORDS:
             continue
         tokens = [match[0] for match in TOKEN.finditer(read(text).text)]
-        yield Claim(
+        yield Statement(
             n=span.n,
             start=unit.start,
             end=unit.end,
