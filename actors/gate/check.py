@@ -164,11 +164,9 @@ def _without_footnotes(sentence: str, evidence: Sequence[Evidence]) -> str:
     return sentence
 
 
-def check_answer(answer: str, evidence: Sequence[Evidence], *, language: str | None = None) -> tuple[Flag, ...]:
+def check_answer(answer: str, evidence: Sequence[Evidence]) -> tuple[Flag, ...]:
     """The flags of every sentence of `answer`, in sentence order."""
-    return tuple(
-        one for start, end in split(answer) for one in check_sentence(answer[start:end], evidence, language=language)
-    )
+    return tuple(one for start, end in split(answer) for one in check_sentence(answer[start:end], evidence))
 
 
 def reveals(text: str, known: Sequence[str]) -> bool:

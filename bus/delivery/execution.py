@@ -39,17 +39,16 @@ async def execute(
     deadline: float,
     attempt: int = 1,
     retries: int | None = None,
-    began: float | None = None,
     groups: Groups = None,
 ) -> tuple[Result, Stage]:
     """The actor's result for a message, or for the lanes of a join; its fallback after all declared attempts have failed, or
     after a BadReply, for which the engine has asked again.
 
     `key` is the key of the message that came last, `deadline` is in epoch seconds. From the second `attempt` on, an
-    earlier one may have shown something. `began` is when work on the message began, on the monotonic clock. `groups`: those whose
-    documents a search may find. Raises Superseded, and the Failure of an actor without a fallback.
+    earlier one may have shown something. `groups`: those whose documents a search may find. Raises Superseded, and the Failure
+    of an actor without a fallback.
     """
-    began = time.monotonic() if began is None else began
+    began = time.monotonic()
     message = taken if isinstance(taken, Message) else taken[-1]
     question = question_about(message)
     profile, everything = (question.profile, question.events == "all") if question else ("", False)

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from bus.delivery.actor import Actor
 from bus.wire.errors import Poison
-from bus.wire.messages import CATALOGUE, Message, QuestionAsked, RunFinished, message_type
+from bus.wire.messages import Message, QuestionAsked, RunFinished, message_type
 from bus.wire.subjects import Key
 
 
@@ -16,9 +16,8 @@ class GraphError(Exception):
 class Graph:
     """The checked wiring. The constructor raises GraphError."""
 
-    def __init__(self, actors: Iterable[Actor], *, catalogue: tuple[type[Message], ...] = CATALOGUE) -> None:
+    def __init__(self, actors: Iterable[Actor]) -> None:
         self.actors = tuple(actors)
-        self.catalogue = catalogue
         self._again: dict[str, tuple[type[Message], ...]] = {}
         self._check()
 

@@ -34,6 +34,8 @@ NOT_THERE = {10043, 10057}  # sequence not found, no message found
 
 #: The pause before a write is tried again, in seconds.
 AGAIN_S = 0.05
+#: How often a read is tried, with that pause.
+TRIES = 40
 #: How long a failed write counts when no other is tried, in seconds.
 FAILURE_COUNTS_S = 10.0
 #: How often a leader is asked that has not heard of most of the others lately, before it counts as cut off.
@@ -289,19 +291,19 @@ class Journal:
     async def _batch(self, stream: str, request: dict[str, object], *, as_stored: bool = False) -> list[Record]:
         return _records(await self._raw(stream, request), as_stored=as_stored)
 
-    async def _raw(self, stream: str, request: dict[str, object], *, tries: int = 40, up_to: int = 0) -> list[Msg]:
+    async def _raw(self, stream: str, request: dict[str, object], *, up_to: int = 0) -> list[Msg]:
         """Direct get of one or more messages; an empty list when there is none. Raises Unavailable.
 
         `up_to`: a sequence that the answering server must have.
         """
-        for _ in range(tries):
+        for _ in range(TRIES):
             queue: asyncio.Queue[Msg] = asyncio.Queue()
             reply = await self.inbox.open(queue.put_nowait)
             try:
                 await self.client.publish(f"$JS.API.DIRECT.GET.{stream}", json.dumps(request).encode(), reply=reply)
                 return await self._drain(queue, single="batch" not in request, up_to=up_to)
             except (TimeoutError, nats.errors.Error):
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(AGAIN_S)
             finally:
                 self.inbox.close(reply)
         raise Unavailable(f"the stream {stream} cannot be read; is nats-server running with -js?")

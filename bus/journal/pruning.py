@@ -26,14 +26,14 @@ def pin_key(run_id: str, by: str = MAIN) -> Key:
     return Key(PINNED, run_id, by)
 
 
-async def pin(journal: Journal, run_id: str, by: str = MAIN) -> bool:
+async def pin(journal: Journal, run_id: str) -> bool:
     """Keep the run. False: it is pinned already. Raises Unavailable."""
-    return await journal.publish(pin_key(run_id, by).subject, b"{}") is not None
+    return await journal.publish(pin_key(run_id).subject, b"{}") is not None
 
 
-async def unpin(journal: Journal, run_id: str, by: str = MAIN) -> bool:
+async def unpin(journal: Journal, run_id: str) -> bool:
     """Take that pin out. False: there was none. Raises Unavailable."""
-    found = await journal.latest([pin_key(run_id, by).subject])
+    found = await journal.latest([pin_key(run_id).subject])
     return bool(found) and await journal.remove(found[0].sequence)
 
 

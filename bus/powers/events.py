@@ -232,8 +232,8 @@ class Emitter:
         await self._write(tokens, {CITED: ",".join(map(str, cited))} if own else {})
         self.first_shown_at = self.first_shown_at or time.time()
 
-    async def text(self, text: str, *, cited: Sequence[int] = (), unverified: Sequence[Stretch] = ()) -> None:
-        await self.tokens(tokens_of(text), cited=cited, unverified=unverified)
+    async def text(self, text: str, *, unverified: Sequence[Stretch] = ()) -> None:
+        await self.tokens(tokens_of(text), unverified=unverified)
 
     async def events(self, *events: Event) -> None:
         """Add events other than tokens, as one frame. Raises Superseded, Unavailable."""

@@ -175,7 +175,7 @@ class SearchClient:
 
 
 async def serve_search(
-    client: Client, find: Callable[[SearchRequest], Awaitable[SearchReply]], *, queue: str = "search"
+    client: Client, find: Callable[[SearchRequest], Awaitable[SearchReply]]
 ) -> Callable[[], Awaitable[None]]:
     """Answer searches with `find`, several at a time. Returns a function that stops it."""
 
@@ -187,6 +187,5 @@ async def serve_search(
         SEARCH,
         answer,
         lambda problem: _encoder.encode(SearchReply(problem=problem)),
-        queue=queue,
         what="search",
     )

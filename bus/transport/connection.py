@@ -39,6 +39,8 @@ CONNECT_OPTIONS: dict[str, Any] = {
 ANOTHER_CONFIG = 10058  # "stream name already in use with a different configuration"
 #: A cluster that has not chosen a leader yet, or does not know its servers yet.
 NOT_YET = {10005, 10008, 10009, 10074}  # no suitable peers, temporarily unavailable, no leader, insufficient replicas
+#: How long a server may take until it declares the streams, in seconds.
+PATIENCE_S = 15.0
 #: nats-py's words, of two kinds of exception.
 _REFUSED = "authorization violation"
 #: The first connection must fail without an answer: with unlimited attempts, `nats.connect` would never return.
@@ -233,9 +235,9 @@ def keep_trying(client: Client) -> None:
     client._error_cb = log_error
 
 
-async def declare_streams(js: JetStreamContext, settings: BusSettings, *, patience_s: float = 15.0) -> None:
+async def declare_streams(js: JetStreamContext, settings: BusSettings) -> None:
     """Create both streams, or update their limits from the settings. Raises Unavailable when the server refuses."""
-    give_up = asyncio.get_running_loop().time() + patience_s
+    give_up = asyncio.get_running_loop().time() + PATIENCE_S
     for name, config in streams(settings).items():
         while True:
             try:

@@ -27,6 +27,9 @@ _NODE = re.compile(r"https?://(?:[^/?#@:\[\]]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))
 #: The longest wait for a search; a search process's caller waits longer, to learn that the cluster is away.
 TIMEOUT_S = 5.0
 _PAUSE_S = 0.1
+_REFRESH_S = 180.0
+#: To each node.
+_CONNECTIONS = 8
 #: So long a node that did not answer is asked last, up to four times as long when that happens again.
 _AWAY_S = 2.0
 _BUSY = (429, 502, 503, 504)
@@ -108,7 +111,7 @@ class RequestRefused(IndexProblem):
 class Client:
     """Safe for any number of threads."""
 
-    def __init__(self, address: Address, connections: int = 8) -> None:
+    def __init__(self, address: Address) -> None:
         """Raises IndexProblem when opensearch-py is not installed."""
         try:
             import opensearchpy
@@ -128,7 +131,7 @@ class Client:
             security["http_auth"] = (address.user, address.password)
         self._transport = opensearchpy.OpenSearch(
             hosts=list(address.nodes),
-            pool_maxsize=connections,
+            pool_maxsize=_CONNECTIONS,
             timeout=address.timeout_s,
             max_retries=0,  # `_until` asks again
             retry_on_timeout=True,  # so that a node that does not answer is asked last
@@ -153,8 +156,8 @@ class Client:
                 return self.once(method, path, sent, left.seconds, params)
         raise AssertionError("never without an answer")
 
-    def find(self, index: str, body: object, *, exact_rarity: bool = False) -> list[Json]:
-        return self.find_all([(index, body, exact_rarity)])[0]
+    def find(self, index: str, body: object) -> list[Json]:
+        return self.find_all([(index, body, False)])[0]
 
     def find_all(self, searches: Sequence[tuple[str, object, bool]]) -> list[list[Json]]:
         """The hits of several searches, (index, body, exact rarity), in one request; all of them over all shards.
@@ -175,9 +178,9 @@ class Client:
                 return [reply["hits"]["hits"] for reply in replies]
         raise AssertionError("never without an answer")
 
-    def refresh(self, index: str, timeout_s: float = 180.0) -> None:
+    def refresh(self, index: str) -> None:
         """Let searches find what was written, on every copy that is in service."""
-        for left in self._until(timeout_s):
+        for left in self._until(_REFRESH_S):
             with left:
                 self._check(self.once("POST", f"/{index}/_refresh", None, left.seconds), every=False)
                 return

@@ -39,9 +39,9 @@ class OpenSearchSnapshots:
     #: What an earlier snapshot refers to is deleted a minute after the next but one begins.
     look_s, longest_open_s = 1.0, 50.0
 
-    def __init__(self, address: Address, connections: int = 8) -> None:
+    def __init__(self, address: Address) -> None:
         """Raises IndexProblem."""
-        self.client = Client(address, connections)
+        self.client = Client(address)
         self._models: dict[int, lsa.Lsa] = {}
 
     def __str__(self) -> str:

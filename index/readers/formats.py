@@ -208,12 +208,11 @@ class TextBuilder:
         self._length = end
         return start, end
 
-    def table(self, rows: Iterable[Sequence[str]], columns: Sequence[str] = (), anchors: Iterable[str] = ()) -> None:
-        """A table's header and rows. Without names of columns each row is its cells. `anchors`: one for each row."""
+    def table(self, rows: Iterable[Sequence[str]], columns: Sequence[str] = ()) -> None:
+        """A table's header and rows. Without names of columns each row is its cells."""
         self.add(row(columns), "table_header")
-        anchor = iter(anchors)
         for cells in rows:
-            self.add(row(cells, columns), "table_row", anchor=next(anchor, ""))
+            self.add(row(cells, columns), "table_row")
 
     def __bool__(self) -> bool:
         return bool(self._parts)

@@ -11,18 +11,15 @@ from bus.wire.errors import Unavailable
 
 #: How often a standby checks whether the owner is gone, in seconds.
 LOOK_S = 0.2
-
-
-def default_path(device: str = "0") -> Path:
-    """The default lock file: one per machine and device, for all users."""
-    return Path(tempfile.gettempdir()) / f"groundwire-device-{device}.lock"
+#: One per machine, for all users.
+DEFAULT_PATH = Path(tempfile.gettempdir()) / "groundwire-device-0.lock"
 
 
 class DeviceLock:
     """`flock` on a file that names its owner. Never delete the file: two processes could then own the device."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self.path = path or default_path()
+        self.path = path or DEFAULT_PATH
         self._file: int | None = None
 
     @property

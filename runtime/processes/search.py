@@ -39,6 +39,8 @@ log = logging.getLogger(__name__)
 
 #: So many earlier snapshots stay open for runs that began in them.
 EARLIER = 2
+#: Of so many runs the snapshot of their first search is remembered.
+MOST_PINS = 4096
 #: How often a newer snapshot is looked for, which reads one line, and an index tried again that cannot be opened, in seconds.
 LOOK_S = 1.0
 
@@ -46,8 +48,7 @@ LOOK_S = 1.0
 class Pins:
     """In which snapshot the first search of each of the last runs was answered here; for any number of threads."""
 
-    def __init__(self, most: int = 4096) -> None:
-        self._most = most
+    def __init__(self) -> None:
         self._names: dict[str, str] = {}
         self._lock = threading.Lock()
 
@@ -57,7 +58,7 @@ class Pins:
             return current
         with self._lock:
             name = self._names.setdefault(run, current)
-            if len(self._names) > self._most:
+            if len(self._names) > MOST_PINS:
                 del self._names[next(iter(self._names))]
             return name
 

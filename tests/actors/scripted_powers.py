@@ -164,8 +164,8 @@ class Screen:
         self.marked += [(at + start, at + end) for start, end in unverified if end > 0]
         self.pieces += pieces
 
-    async def text(self, text: str, *, cited: Sequence[int] = (), unverified: Sequence[Stretch] = ()) -> None:
-        await self.tokens(tokens_of(text), cited=cited, unverified=unverified)
+    async def text(self, text: str, *, unverified: Sequence[Stretch] = ()) -> None:
+        await self.tokens(tokens_of(text), unverified=unverified)
 
     async def events(self, *events: Event) -> None:
         assert not any(isinstance(event, Token) for event in events)

@@ -159,7 +159,7 @@ class ResponseEvents:
 
     def broken(self, problem: Problem) -> Iterator[bytes]:
         """The stream ends before the response does: read on from the last number."""
-        yield self._written(self._error("server_error", problem.code, problem.detail))
+        yield self._written(self._error(problem.code, problem.detail))
 
     def _delta(self, token: str) -> Iterator[ResponseEvent]:
         if not self._tokens:
@@ -175,7 +175,7 @@ class ResponseEvents:
     def _closing(self, final: Response, part: OutputPart) -> Iterator[ResponseEvent]:
         if final.status == "failed":  # what it had begun stays as it is
             assert final.error is not None
-            yield self._error("server_error", final.error.code, final.error.message)
+            yield self._error(final.error.code, final.error.message)
             yield ResponseFailed(sequence_number=self._number, response=final)
             return
         if self._tokens:
@@ -193,8 +193,8 @@ class ResponseEvents:
             yield OutputItemDone(sequence_number=self._number, item=item)
         yield _LAST[final.status](sequence_number=self._number, response=final)
 
-    def _error(self, kind: str, code: str, message: str) -> ResponseErrored:
-        error = StreamError(type=kind, code=code, message=message)
+    def _error(self, code: str, message: str) -> ResponseErrored:
+        error = StreamError(type="server_error", code=code, message=message)
         return ResponseErrored(sequence_number=self._number, error=error, code=code, message=message)
 
     def _written(self, event: ResponseEvent) -> bytes:

@@ -28,12 +28,11 @@ Script = Callable[[Request], str | Iterable[str]]
 class ScriptedEngine:
     """`replies`: a function of the request, or texts by prompt name over the default script."""
 
-    name = "scripted"
+    name, model = "scripted", "script"
     needs_rendering = False
     owns_device = False
 
-    def __init__(self, replies: Script | Mapping[str, str] | None = None, *, model: str = "script") -> None:
-        self.model = model
+    def __init__(self, replies: Script | Mapping[str, str] | None = None) -> None:
         self._script = _script_of(replies)
         self.requests: list[Request] = []  # all requests in order, for tests to read
 

@@ -30,12 +30,12 @@ class Counted(ScriptedEngine):
 
 
 def routes(name: str = "mlx", model: str = "small") -> tuple[Routes, dict[str, Counted]]:
-    own = Counted(model=model)
-    own.name, own.owns_device = name, name == "mlx"  # type: ignore[misc]
+    own = Counted()
+    own.name, own.model, own.owns_device = name, model, name == "mlx"  # type: ignore[misc]
     made: dict[str, Counted] = {}
 
     def make(other: str) -> Counted:
-        made[other] = Counted(model=other)
+        made[other] = Counted()
         return made[other]
 
     return Routes(own, make), made
@@ -73,7 +73,7 @@ async def test_a_device_holds_one_model() -> None:
 
 
 async def test_device_engine_replaces_no_other() -> None:
-    big = Counted(model="big")
+    big = Counted()
     big.owns_device = True
     found = Routes(Counted(), lambda name: big)
     with pytest.raises(Unavailable, match=r"set inference\.engine to mlx"):
