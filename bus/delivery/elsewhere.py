@@ -17,8 +17,7 @@ from nats.aio.msg import Msg
 from bus.delivery.admission import Admission
 from bus.journal.journal import Journal
 from bus.journal.records import VIA
-from bus.transport.envelope import UNREADABLE
-from bus.wire.errors import Failure
+from bus.wire.errors import UNREADABLE, Failure
 from bus.wire.messages import QuestionAsked
 from bus.wire.subjects import ADMITTED, finished, is_canary, key_of
 from prompts.vocabulary import Urgency

@@ -1,24 +1,16 @@
-"""Records that stand beside a run's messages: who asked and what they may see, its conversation, people's verdicts.
+"""Who asked a run and what they may see: a record beside its messages.
 
-The access record is written once by the process that accepted the question, before the question. A question without it came from an
-integration, the command line or the open door of this machine, and sees the documents of the setting `access.integrations`.
-
-A client names its chats itself, so that two clients may use one name. A conversation's id is what only the secret derives from who
-asks and that name (`Runs.conversation_id`): a chat of the same name that another asks is another conversation.
-
-Verdicts are numbered, so that each is written once and none replaces another.
+It is written once by the process that accepted the question, before the question. A question without it came from an integration,
+the command line or the open door of this machine, and sees the documents of the setting `access.integrations`.
 """
 
 from collections.abc import Iterable
-from typing import Annotated, Literal, get_args
 
 import msgspec
-from msgspec import Meta
 
 from bus.journal.journal import Journal
 from bus.journal.records import Record
-from bus.wire.errors import Invalid
-from bus.wire.subjects import ACCESS, CHAT, VERDICT, Key
+from bus.wire.subjects import ACCESS, Key
 
 #: Names of groups; None: every document.
 type Groups = tuple[str, ...] | None
@@ -69,63 +61,3 @@ def covers(groups: Groups, other: Groups) -> bool:
 def groups_named(setting: str) -> Groups:
     """The groups that a setting names, separated by commas; `*` is every document."""
     return None if setting.strip() == "*" else tuple(name for each in setting.split(",") if (name := each.strip()))
-
-
-def chat_key(run_id: str, conversation: str) -> Key:
-    """Where it stands in the journal that this run is one of a conversation."""
-    return Key(CHAT, run_id, conversation)
-
-
-async def latest_run(journal: Journal, conversation: str) -> str | None:
-    """The run that was added last; None when there is none, or the journal no longer keeps it. Raises Unavailable."""
-    found = await journal.newest(chat_key("*", conversation).subject)
-    return found.key.run_id if found else None
-
-
-Judgement = Literal["right", "wrong", "harmful"]
-JUDGEMENTS: tuple[Judgement, ...] = get_args(Judgement)
-#: Verdicts on one run, and characters of a note.
-MOST, LONGEST_NOTE = 20, 2000
-
-
-class Judged(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A person's verdict on a run. `note`: why."""
-
-    verdict: Judgement
-    note: Annotated[str, Meta(max_length=LONGEST_NOTE)] = ""
-
-
-class Verdict(Judged, frozen=True, kw_only=True):
-    """What a person thinks of a run. `by`: the name of the key, empty without one."""
-
-    by: str = ""
-
-
-_encode_verdict = msgspec.json.Encoder().encode
-_decode_verdict = msgspec.json.Decoder(Verdict).decode
-
-
-def verdict_key(run_id: str, number: str = "*") -> Key:
-    return Key(VERDICT, run_id, number)
-
-
-def verdict_in(records: Iterable[Record]) -> Verdict | None:
-    """The last verdict among a run's records; None without one that can be read."""
-    for record in sorted(records, key=lambda record: -record.sequence):
-        if record.key.type == VERDICT:
-            try:
-                return _decode_verdict(record.data)
-            except (msgspec.DecodeError, UnicodeDecodeError):
-                continue
-    return None
-
-
-async def add_verdict(journal: Journal, run_id: str, verdict: Verdict, *, patience_s: float = 30.0) -> int:
-    """Write the verdict behind those there are, and return its number. Raises Invalid for one too many, Unavailable."""
-    number = len(await journal.latest([verdict_key(run_id).subject])) + 1
-    while number <= MOST:
-        key = verdict_key(run_id, str(number))
-        if await journal.publish(key.subject, _encode_verdict(verdict), patience_s=patience_s) is not None:
-            return number
-        number += 1
-    raise Invalid("too_many", f"run {run_id} has {MOST} verdicts, and takes no more")

@@ -16,7 +16,8 @@ from typing import Any, ClassVar, Literal, Protocol, Union, get_args
 import msgspec
 
 from bus.journal.journal import EventFrame
-from bus.transport.envelope import UNREADABLE, count_in, set_aside
+from bus.transport.envelope import count_in, set_aside
+from bus.wire.errors import UNREADABLE
 from bus.wire.parts import Flag
 from bus.wire.settled import NearPassage, Reference, UnverifiedSentence
 from index.languages.characters import HAN

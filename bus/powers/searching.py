@@ -14,9 +14,9 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from bus.journal.records import SearchRecord
-from bus.transport.envelope import UNREADABLE, read, set_aside
+from bus.transport.envelope import read, set_aside
 from bus.transport.replying import reply_with
-from bus.wire.errors import Poison, Unavailable
+from bus.wire.errors import UNREADABLE, Poison, Unavailable
 from bus.wire.parts import Collection, Passage
 from bus.wire.subjects import SEARCH
 from index.filters import Filter

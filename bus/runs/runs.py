@@ -14,7 +14,8 @@ import msgspec
 from msgspec import UNSET
 from nats.aio.client import Client
 
-from bus.journal.access import Access, access_in, access_key, chat_key, grant, latest_run
+from bus.journal.access import Access, access_in, access_key, grant
+from bus.journal.conversations import chat_key, latest_run
 from bus.journal.journal import LAGS, Journal
 from bus.journal.records import Record
 from bus.journal.room import Room

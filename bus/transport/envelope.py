@@ -11,14 +11,12 @@ from collections.abc import Mapping
 
 import msgspec
 
-from bus.wire.errors import Poison
+from bus.wire.errors import UNREADABLE, Poison
 
 log = logging.getLogger("groundwire.bus")
 
 #: Each kind is logged at most this often, in seconds; the counter counts them all.
 QUIET_S = 10.0
-#: All that a decoder raises on arbitrary bytes.
-UNREADABLE = (msgspec.MsgspecError, ValueError, OverflowError, RecursionError)
 _DIGITS = 18  # of a number below 2**63
 _LATEST_NS = 2**64
 

@@ -13,8 +13,9 @@ import nats.errors
 from nats.aio.client import Client
 
 from bus.transport.connection import Connection, take
-from bus.transport.envelope import UNREADABLE, Frame, headers_of, place_of, set_aside, status_in
+from bus.transport.envelope import Frame, headers_of, place_of, set_aside, status_in
 from bus.transport.wake import Wake
+from bus.wire.errors import UNREADABLE
 
 BATCH = 1000
 HEARTBEAT_S = 1.0

@@ -6,7 +6,12 @@ A failure's message is one line for a person: the fault, its place, and the like
 import re
 from typing import ClassVar
 
+import msgspec
+
 from prompts.vocabulary import Reason
+
+#: All that a decoder raises on arbitrary bytes: for text that is not UTF-8, nesting too deep, a number of thousands of digits.
+UNREADABLE = (msgspec.MsgspecError, ValueError, OverflowError, RecursionError)
 
 _FIELD = re.compile(r"([a-z_]+(?:\[\d+\]|\.\w+)*): ")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from bus.wire.errors import Invalid
+from bus.wire.errors import UNREADABLE, Invalid
 from bus.wire.messages import QuestionAsked
 from bus.wire.response_schema import problem_of
 from bus.wire.subjects import BadId, check_id
@@ -23,21 +23,13 @@ LONGEST_KEY = 255
 _BINARY = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f]")
 _JSON_NAMES = {list: "array", str: "string", int: "number", float: "number", bool: "boolean", type(None): "null"}
 
-#: What reading JSON may raise: msgspec's own, text that is not UTF-8, nesting too deep, a number of thousands of digits.
-UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError)
-
-
-def decode_json[T](body: bytes, into: type[T]) -> T:
-    """The JSON as the given type; of several values of one name the last counts. Raises UNREADABLE."""
-    return msgspec.json.decode(body, type=into)
-
 
 def parse_body[T: msgspec.Struct](body: bytes, into: type[T]) -> T:
-    """The body as the given Struct. Raises Invalid."""
+    """The body as the given Struct; of several values of one name the last counts. Raises Invalid."""
     if not body.strip():
         raise Invalid("empty_body", "the body is empty; send a JSON object")
     try:
-        return decode_json(body, into)
+        return msgspec.json.decode(body, type=into)
     except UnicodeDecodeError:
         raise Invalid("not_utf8", "the body is not UTF-8; send JSON text in UTF-8, not binary data") from None
     except msgspec.ValidationError as error:

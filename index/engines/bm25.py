@@ -11,7 +11,7 @@ import msgspec
 
 from index.errors import IndexProblem
 from index.java import jvm, lucene_call
-from index.java.warm_up import analyzer_of
+from index.java.analyzers import analyzer_of
 from index.languages import LANGUAGES, of
 from index.model import Passage, indexed_text
 from index.snapshot.store import PassageStore

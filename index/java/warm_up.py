@@ -1,31 +1,17 @@
-"""The analyzers of Lucene for each language, as Anserini chooses them, and what begins loading them while all else is imported.
+"""Begin to load what a search needs of Java while all else is imported.
 
-Java and its analyzers take longest in opening an index. The threads import no module of ours and call Java alone: msgspec builds a
-Struct's codec at its first use, and two threads that do so for the same one crash.
+Java and the analyzers of Lucene take longest in opening an index. The threads import no module of ours and call Java alone:
+msgspec builds a Struct's codec at its first use, and two threads that do so for the same one crash.
 """
 
 import contextlib
 import threading
 from pathlib import Path
-from typing import Any
 
 from index.errors import IndexProblem
 from index.java import jvm
+from index.java.analyzers import analyzer_of
 from index.languages import LANGUAGES, of
-
-
-def analyzer_of(language: str) -> Any:
-    """A text in no known language is split at white space and punctuation, unstemmed."""
-    english = jvm.java_class("io.anserini.analysis.DefaultEnglishAnalyzer")
-    if language not in LANGUAGES:
-        return english.newNonStemmingInstance(jvm.java_class("org.apache.lucene.analysis.CharArraySet").EMPTY_SET)
-    others = jvm.java_class("io.anserini.analysis.AnalyzerMap")
-    name = of(language).identity.analyzer
-    return (
-        others.getLanguageSpecificAnalyzer(name)
-        if others.analyzerMap.containsKey(name)
-        else english.newDefaultInstance()
-    )
 
 
 def begin(index: Path, *, brief: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from index.java import jvm
-from index.java.warm_up import analyzer_of
+from index.java.analyzers import analyzer_of
 
 _terms = msgspec.json.Decoder(list[str]).decode
 

@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.text import Text
 
 from actors.pipeline import pipeline
-from bus.journal.access import verdict_in
 from bus.journal.records import Stage
+from bus.journal.verdicts import verdict_in
 from bus.runs.run_record import ending
 from runtime.commands.consoles import plain_console
 from runtime.forking.live_powers import engine_of

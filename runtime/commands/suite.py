@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from actors.pipeline import pipeline
-from bus.journal.access import JUDGEMENTS, verdict_in
+from bus.journal.verdicts import JUDGEMENTS, verdict_in
 from bus.runs.run_record import RunRecord
 from runtime.commands.options import ASKED_OVER
 from runtime.commands.run_sources import FILL, journal_of, refuse, refusing, trace_of, with_settings, writing

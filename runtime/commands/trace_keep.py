@@ -9,10 +9,10 @@ from datetime import datetime
 import click
 
 from actors.pipeline import pipeline
-from bus.journal.access import JUDGEMENTS, LONGEST_NOTE, Judgement, Verdict, add_verdict
 from bus.journal.journal import Journal
 from bus.journal.pruning import Pruned, Rule, pin, prune, unpin
 from bus.journal.sweeping import sweep
+from bus.journal.verdicts import JUDGEMENTS, LONGEST_NOTE, Judgement, Verdict, add_verdict
 from bus.wire.messages import RunFinished
 from runtime.commands.options import ASKED_OVER
 from runtime.commands.run_sources import RUN, journal_of, with_settings

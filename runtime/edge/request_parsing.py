@@ -1,6 +1,6 @@
-"""Read the HTTP part of a request: body, numbers, `Accept`, and as much of a conversation as a question takes.
+"""Read the HTTP part of a request: its body, `Accept`, the last event, and as much of a conversation as a question takes.
 
-`bus.wire.requests` reads the body's fields.
+`bus.wire.requests` reads the body's fields, `parameters` the numbers and words in the query.
 """
 
 import asyncio
@@ -11,11 +11,8 @@ from aiohttp import hdrs, web
 from msgspec.structs import replace
 
 from bus.wire.parts import Turn
-from bus.wire.requests import UNREADABLE, check_text, decode_json, parse_body
 from runtime.edge.problems import Problem
 from runtime.edge.timeouts import TIMEOUTS
-
-__all__ = ["UNREADABLE", "check_text", "decode_json", "json_body", "last_event_id", "parse_body", "wants_json"]
 
 
 async def json_body(request: web.Request, times: int = 1) -> bytes:

@@ -13,8 +13,9 @@ from typing import Any, Concatenate, Literal
 import msgspec
 from aiohttp import HttpVersion11, hdrs, web
 
+from bus.wire.requests import parse_body
 from runtime.edge.problems import PROBLEM_JSON, ErrorFormat
-from runtime.edge.request_parsing import json_body, parse_body
+from runtime.edge.request_parsing import json_body
 from runtime.keys import Scope
 
 #: Takes the request and, if the route has a body, the body as the Struct its second parameter is annotated with.

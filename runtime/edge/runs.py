@@ -3,8 +3,8 @@
 import msgspec
 from aiohttp import web
 
-from bus.journal.access import Judged, Judgement, Verdict, add_verdict
 from bus.journal.records import WHOLE
+from bus.journal.verdicts import Judged, Judgement, Verdict, add_verdict
 from bus.powers.events import EVENT_TYPES
 from bus.runs.router import Reader
 from bus.runs.run_record import RunRecord

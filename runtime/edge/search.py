@@ -11,11 +11,11 @@ from bus.journal.access import Groups
 from bus.powers.searching import SearchClient, SearchRequest
 from bus.powers.served_index import Held, ServedIndex, held_for, served_index
 from bus.wire.parts import Passage
+from bus.wire.requests import check_text
 from index.filters import Filter, words_of
 from index.masking import masked
 from prompts.vocabulary import Language
 from runtime.edge.door import CALLER
-from runtime.edge.request_parsing import check_text
 from runtime.edge.routes import Reply, Route, json_response
 from runtime.edge.state import EDGE, Edge
 

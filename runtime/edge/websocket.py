@@ -18,12 +18,13 @@ from msgspec import Meta
 
 from bus.powers.events import EVENT_TYPES, Event
 from bus.runs.router import Numbered
+from bus.wire.errors import UNREADABLE
 from bus.wire.messages import QuestionAsked
+from bus.wire.requests import parse_body
 from bus.wire.subjects import check_id
 from runtime.edge.door import CALLER, SUBPROTOCOL, Caller, check_scope
 from runtime.edge.problems import EXPECTED, Problem, problem_of
 from runtime.edge.relay import Client, Form, events_of, relay
-from runtime.edge.request_parsing import UNREADABLE, decode_json, parse_body
 from runtime.edge.routes import Reply, Route, parameter
 from runtime.edge.state import EDGE, Edge
 
@@ -233,7 +234,7 @@ class Socket(Client[Envelope]):
 def parse_request(body: bytes) -> SocketRequest:
     """The request in a frame. Raises Problem."""
     try:
-        tag = decode_json(body, _Tag).type
+        tag = msgspec.json.decode(body, type=_Tag).type
     except UNREADABLE:
         tag = "question_asked"  # parsing it as a question reports the fault
     if tag not in REQUESTS:

@@ -24,9 +24,9 @@ from msgspec import UNSET
 
 from bus.runs.router import Closing, Reader
 from bus.wire.messages import QuestionAsked
+from bus.wire.requests import parse_body
 from runtime.edge.door import Caller, check_scope
 from runtime.edge.problems import EXPECTED, Problem, problem_of
-from runtime.edge.request_parsing import parse_body
 from runtime.edge.state import Edge
 from runtime.keys import Scope
 

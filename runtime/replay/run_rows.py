@@ -9,9 +9,10 @@ from typing import Final, get_args
 
 import msgspec
 
-from bus.journal.access import JUDGEMENTS, access_in, verdict_in
+from bus.journal.access import access_in
 from bus.journal.pruning import PINNED
 from bus.journal.records import Record
+from bus.journal.verdicts import JUDGEMENTS, verdict_in
 from bus.runs.story import RunStory, story_of
 from bus.wire.settled import Settled
 from index.languages import LANGUAGES

@@ -13,6 +13,7 @@ from bus.runs.router import Reader
 from bus.runs.run_record import RunRecord
 from bus.wire.messages import QuestionAsked
 from bus.wire.parts import Turn
+from bus.wire.requests import check_text
 from bus.wire.settled import NearPassage, Reference
 from runtime.edge.cited import (
     Cited,
@@ -30,7 +31,7 @@ from runtime.edge.openai.retries import submit_or_join
 from runtime.edge.parameters import IDEMPOTENCY_KEY
 from runtime.edge.problems import Problem
 from runtime.edge.relay import TextForm, whole
-from runtime.edge.request_parsing import check_text, history_of
+from runtime.edge.request_parsing import history_of
 from runtime.edge.routes import Reply, Route, json_response, run_headers
 from runtime.edge.sse import DONE, stream
 from runtime.edge.state import EDGE

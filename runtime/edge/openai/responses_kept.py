@@ -18,7 +18,8 @@ from actors.outcome.refusals import code_of, words_of
 from actors.text.limit import tokens_in
 from bus.runs.run_record import RunRecord
 from bus.runs.runs import NoSuchRun, Runs
-from bus.transport.envelope import UNREADABLE, set_aside
+from bus.transport.envelope import set_aside
+from bus.wire.errors import UNREADABLE
 from bus.wire.messages import MAIN, AnswerSettled
 from bus.wire.settled import NearPassage, Settled
 from bus.wire.subjects import ID_PATTERN, RESPONSE, Key, key_of

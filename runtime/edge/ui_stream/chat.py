@@ -11,10 +11,11 @@ from bus.runs.router import Reader
 from bus.runs.runs import EventsGone, NoSuchRun
 from bus.wire.messages import QuestionAsked, same_fields
 from bus.wire.parts import Turn
+from bus.wire.requests import check_text
 from runtime.edge.door import CALLER, Caller
 from runtime.edge.parameters import IDEMPOTENCY_KEY
 from runtime.edge.problems import ErrorFormat, Problem
-from runtime.edge.request_parsing import check_text, history_of
+from runtime.edge.request_parsing import history_of
 from runtime.edge.routes import Reply, Route, json_response, parameter
 from runtime.edge.runs import keyed
 from runtime.edge.sse import stream

@@ -8,8 +8,8 @@ from click.testing import CliRunner
 from pyarrow import parquet
 
 from actors.pipeline import pipeline
-from bus.journal.access import MOST, Verdict, add_verdict, verdict_in
 from bus.journal.journal import Journal
+from bus.journal.verdicts import MOST, Verdict, add_verdict, verdict_in
 from bus.runs.runs import NoSuchRun
 from bus.wire.errors import Invalid
 from runtime.cli import groundwire

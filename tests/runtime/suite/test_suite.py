@@ -16,8 +16,8 @@ from click.testing import CliRunner
 
 from actors.pipeline import pipeline
 from actors.question.profile import PROFILES
-from bus.journal.access import verdict_key
 from bus.journal.records import Record
+from bus.journal.verdicts import verdict_key
 from bus.runs.run_record import RunRecord, record_of
 from bus.runs.story import story_of
 from bus.wire.messages import QuestionAsked
