@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import msgspec
 
@@ -65,24 +66,19 @@ def check_sentence(
     language asked for; None accepts any. `written`: the sentence before it was made harmless, which may have removed an
     address; `urls`: the addresses of the sources, to which it may lead; `question`: the question of the run.
     """
-    written = sentence if written is None else written
-    # Without white space at their end, which says nothing, sentences that were checked before are known again.
-    written, sentence = written.rstrip(), _without_footnotes(_LEAD_IN.sub("", sentence), evidence).rstrip()
-    cited = {number for marker in markers(sentence) for number in marker.numbers}
-    known = [item for item in evidence if item.n in cited]
-    against = known or list(evidence)
-    texts = [item.text for item in against]
-    written, sentence = without_copied(written, texts), without_markup(without_copied(sentence, texts))
+    written = (sentence if written is None else written).rstrip()
+    sentence, cites, known, against, is_source = _read(sentence, evidence)
+    written = without_copied(written, [item.text for item in against])
     flags = [*_citations(sentence, evidence)]
     misplaced = [*_misplaced(sentence, known, evidence)]
-    is_source = bool(_SOURCE_LINE.match(sentence)) or _is_title(sentence, evidence)
     unseen = _never_shown(
         sentence,
         written,
-        () if misplaced or is_source else tuple(known),
-        tuple(against),
+        () if misplaced or is_source else known,
+        against,
         frozenset(urls),
-        question=question,
+        # With other questions, nearly every sentence is known again.
+        question=question if secrets(written, ()) else "",
         names_sources=is_source,
     )
     if unseen is not None:
@@ -91,14 +87,36 @@ def check_sentence(
         flags.append(flag("empty", sentence.strip(), (), "says nothing beside its markers"))
     if is_source:
         return tuple(flags)
-    flags += [*_contents(sentence, tuple(against)), *misplaced]
-    if not cited and evidence and is_factual(sentence):
+    flags += [*_contents(sentence, against), *misplaced]
+    if not cites and evidence and is_factual(sentence):
         flags.append(flag("uncited", strip_markers(sentence).strip(), (), "states something and cites nothing"))
     if language is not None and not _in_language(sentence, language):
         flags.append(
             flag("wrong_language", strip_markers(sentence).strip(), (), f"is not in the asked language {language}")
         )
     return tuple(sorted(flags, key=lambda one: one.strength != "strong"))
+
+
+class _Read(NamedTuple):
+    """A sentence without what says nothing, whether it cites, the `known` evidence that it cites, the evidence that it is checked
+    `against`, and whether it only names a source.
+    """
+
+    text: str
+    cites: bool
+    known: tuple[Evidence, ...]
+    against: tuple[Evidence, ...]
+    is_source: bool
+
+
+def _read(sentence: str, evidence: Sequence[Evidence]) -> _Read:
+    # Without white space at its end, a sentence that was checked before is known again.
+    sentence = _without_footnotes(_LEAD_IN.sub("", sentence), evidence).rstrip()
+    cited = {number for marker in markers(sentence) for number in marker.numbers}
+    known = tuple(item for item in evidence if item.n in cited)
+    against = known or tuple(evidence)
+    text = without_markup(without_copied(sentence, [item.text for item in against]))
+    return _Read(text, bool(cited), known, against, bool(_SOURCE_LINE.match(text)) or _is_title(text, evidence))
 
 
 def _is_title(sentence: str, evidence: Sequence[Evidence]) -> bool:
@@ -164,9 +182,10 @@ def _without_footnotes(sentence: str, evidence: Sequence[Evidence]) -> str:
     return sentence
 
 
-def check_answer(answer: str, evidence: Sequence[Evidence]) -> tuple[Flag, ...]:
-    """The flags of every sentence of `answer`, in sentence order."""
-    return tuple(one for start, end in split(answer) for one in check_sentence(answer[start:end], evidence))
+def check_contents(answer: str, evidence: Sequence[Evidence]) -> tuple[Flag, ...]:
+    """The flags for what the sentences of `answer` state, in their order."""
+    read = [_read(answer[start:end], evidence) for start, end in split(answer)]
+    return tuple(one for each in read if not each.is_source for one in _contents(each.text, each.against))
 
 
 def reveals(text: str, known: Sequence[str]) -> bool:

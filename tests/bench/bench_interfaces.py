@@ -62,7 +62,13 @@ FEATURES: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("bus/delivery/admission.py", "if run_id in self.limit.runs:", "if True:"),
         ("bus/delivery/admission.py", "if run_id not in self.limit.runs:", "if False:"),
     ),
-    "gate": (("actors/gate/check.py", "    written = sentence if written is None else written\n", "    return ()\n"),),
+    "gate": (
+        (
+            "actors/gate/check.py",
+            "    written = (sentence if written is None else written).rstrip()\n",
+            "    return ()\n",
+        ),
+    ),
     "choosing": (("actors/selecting/chosen.py", "if message.question.contexts is not None:", "if True:"),),
 }
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from actors.evidence.spans import numbered
 from actors.evidence.statements import amounts, statements
-from actors.gate.check import check_answer
+from actors.gate.check import check_sentence
 from index.languages.detection import detect
 from index.masking import MaskStream, mask
-from index.text.sentences import split
+from index.text.sentences import in_sentences, split
 from prompts.contracts import Evidence
 from runtime.engines.extractive.ranking import features, read_question, read_sentences
 from tests.message_samples import passage
@@ -39,11 +39,11 @@ UNITS = (
 
 
 def gate_of_sentence(text: str) -> object:
-    return check_answer(f"{text} [1].", [evidence(text)])
+    return [check_sentence(one, [evidence(text)]) for one in in_sentences(f"{text} [1].")]
 
 
 def gate_of_evidence(text: str) -> object:
-    return check_answer("Refunds take 14 days, at least 3 months, of 1/1/1 “so” [1].", [evidence(text)])
+    return check_sentence("Refunds take 14 days, at least 3 months, of 1/1/1 “so” [1].", [evidence(text)])
 
 
 def evidence(text: str) -> Evidence:

@@ -7,7 +7,7 @@ the language guard changes nothing.
 import re
 from typing import Final
 
-from actors.gate.check import check_answer
+from actors.gate.check import check_contents
 from actors.gate.flags import Flag
 from index.languages.words import terms
 from prompts.contracts import (
@@ -205,7 +205,7 @@ MOST, LONGEST_CLAIM, LONGEST_REF, LONGEST_WHY = 5, 50, 50, 30
 def verify_answer(prompt: VerifyAnswer) -> Verdict:
     """At most five contradictions, gravest first; only one backed by a strong flag is critical."""
     order = list(TYPES)
-    flags = [f for f in check_answer(prompt.answer, prompt.evidence) if f.kind in TYPES]
+    flags = [f for f in check_contents(prompt.answer, prompt.evidence) if f.kind in TYPES]
     flags.sort(key=lambda f: order.index(f.kind))  # stable: in the order of the answer within a type
     found = tuple(_contradiction(f, prompt.evidence) for f in flags[:MOST])
     return Verdict(contradictions=found)

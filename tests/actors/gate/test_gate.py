@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.gate.check import check_answer, check_sentence, withholds
+from actors.gate.check import check_contents, check_sentence, withholds
 from actors.gate.flags import STRONG, standing
 from prompts.contracts import Evidence
 
@@ -314,7 +314,7 @@ def test_other_languages_compare_only_numbers() -> None:
 
 def test_long_quotation_is_checked_in_each_sentence() -> None:
     answer = "She said “we are glad to help. We are always open” [1]."
-    assert [one.words for one in check_answer(answer, evidence("en")) if one.kind == "fabricated_quote"] == [
+    assert [one.words for one in check_contents(answer, evidence("en")) if one.kind == "fabricated_quote"] == [
         "We are always open"
     ]
 

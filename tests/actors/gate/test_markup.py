@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.gate.check import check_answer, check_sentence, withholds
+from actors.gate.check import check_contents, check_sentence, withholds
 from actors.gate.markup import without_markup
 from index.text.citations import markers
 from prompts.contracts import Evidence
@@ -62,8 +62,8 @@ def test_link_title_is_no_quotation() -> None:
 )
 def test_a_table_header_is_no_sentence(header: str, row: str) -> None:
     item = Evidence(n=1, source_id="a", title="", text="Plan: A | Price: 5 €\nPlan: B | Price: 6 €")
-    assert check_answer(f"{header}\n|---|---|\n{row}\n", [item]) == ()
-    assert withholds(check_answer(f"{header}\n|---|---|\n{row.replace('5', '7')}\n", [item]))
+    assert check_contents(f"{header}\n|---|---|\n{row}\n", [item]) == ()
+    assert withholds(check_contents(f"{header}\n|---|---|\n{row.replace('5', '7')}\n", [item]))
 
 
 @pytest.mark.parametrize(
