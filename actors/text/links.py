@@ -46,6 +46,8 @@ _PLACEHOLDER = re.compile(r"<([a-z0-9]+(?:[_-][a-z0-9]+)+)>", re.I)
 _OTHER_BRACKETS: Final = r"⟨\1⟩"
 _BARE = re.compile(rf"(?<![a-z0-9])<?({_ADDRESS}|{_SCHEME})>?", re.I)
 _TRAILING: Final = ".,;:!?"
+#: Text without one of these has nothing to remove.
+_SIGN = re.compile(r"[<:&]|//|www\.|![\[]|\]\s*[(\[]", re.I)
 _PASSES: Final = 8
 
 
@@ -56,6 +58,9 @@ def defang(text: str, allowed_urls: Collection[str], sources: Sequence[str] = ()
 
     Defanging twice changes nothing: removing one thing may uncover a link, so it repeats until nothing is left.
     """
+    text = visible(text)
+    if not _SIGN.search(text):
+        return text
     allowed = {_canonical(url) for url in allowed_urls if url} - {""}
     allowed |= {f"{url.partition('#')[0]}#" for url in allowed}  # the page itself, without the place on it
     for _ in range(_PASSES):
