@@ -168,9 +168,13 @@ class CheckedStream:
             self.sentences.append(Sentence(text="", flags=(on_wire(why),)))
 
     async def _sentence(self, written: str) -> None:
-        checks = asyncio.create_task(self._check(written))
+        # Without a model it is done at once.
+        checks = asyncio.eager_task_factory(asyncio.get_running_loop(), self._check(written))
         try:
-            await asyncio.wait([checks], timeout=LINGER_S)
+            if checks.done():
+                await asyncio.sleep(0)
+            else:
+                await asyncio.wait([checks], timeout=LINGER_S)
             if not checks.done():
                 await self.out.flush()
             await checks

@@ -8,6 +8,7 @@ seconds.
 """
 
 import math
+import operator
 import os
 from collections import deque
 from collections.abc import Collection
@@ -39,6 +40,7 @@ FRESH_S = 60.0
 #: No end for so many times the usual time of a run: the service was interrupted, and the window means nothing.
 PAUSE = 3.0
 MOST = 1024
+_SECOND = operator.itemgetter(1)
 
 
 def least_at_once(batch: int = 1) -> int:
@@ -186,5 +188,5 @@ class Limit:
 
 def _quantile(measured: Collection[tuple[float, float]], share: float) -> float:
     """Of the second values; 0 of none."""
-    values = sorted(value for _, value in measured)
+    values = sorted(map(_SECOND, measured))
     return values[int(share * len(values))] if values else 0.0

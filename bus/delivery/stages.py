@@ -149,7 +149,10 @@ class Stages:
         early = None
         if not written:
             outputs, stage = await (step.early or self.execute(delivery, step))
-            writing = asyncio.create_task(self._write(delivery, step, outputs, stage))
+            # Sent before the next stage begins.
+            writing = asyncio.eager_task_factory(
+                asyncio.get_running_loop(), self._write(delivery, step, outputs, stage)
+            )
             early = self._begin_next(delivery, step, outputs, writing)
             try:
                 written = await writing

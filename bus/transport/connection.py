@@ -97,16 +97,15 @@ class Connection(Client):
             raise nats.errors.ConnectionDrainingError
         if not self._replies:
             await self._init_request_sub()
-        token = str(next(self._requests))
-        future: asyncio.Future[Msg] = asyncio.get_running_loop().create_future()
+        token, loop = str(next(self._requests)), asyncio.get_running_loop()
+        future: asyncio.Future[Msg] = loop.create_future()
         self._resp_map[token] = future
+        expiry = loop.call_later(timeout, _expire, future)
         try:
             await self.publish(subject, payload, reply=f"{self._replies}{token}", headers=headers)
-            async with asyncio.timeout(timeout):
-                return await future
-        except TimeoutError:
-            raise nats.errors.TimeoutError from None
+            return await future
         finally:
+            expiry.cancel()
             self._resp_map.pop(token, None)
 
     _parse_header_lines = staticmethod(header_lines)  # nats-py's looks at each character of each name
@@ -155,6 +154,11 @@ class Connection(Client):
     async def close(self) -> None:
         forget_unsent(self)
         await super().close()
+
+
+def _expire(reply: asyncio.Future[Msg]) -> None:
+    if not reply.done():
+        reply.set_exception(nats.errors.TimeoutError())
 
 
 async def take(client: Client, subject: str, taker: Callable[[Frame], None]) -> Subscription:

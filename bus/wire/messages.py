@@ -5,6 +5,7 @@ lane, cause, deadline) travels in the subject and the headers, never in the body
 type in `type`. `parts.py` has what messages carry, `settled.py` the end of a run as its client gets it.
 """
 
+import functools
 import re
 from typing import Annotated, Any, ClassVar
 
@@ -33,6 +34,7 @@ from prompts.vocabulary import Confidence, Cut, EventsWanted, Language, OnDiscon
 MAIN = "main"
 
 
+@functools.cache
 def wire_name(name: str) -> str:
     """`PassagesJudged` becomes `passages_judged` in a subject and in the `type` field."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
@@ -309,4 +311,9 @@ def words_asked(message: Message) -> str:
 
 def same_fields(source: msgspec.Struct, kind: type[msgspec.Struct]) -> dict[str, Any]:
     """The fields of a Struct that another kind has under the same names, to make one of that kind from."""
-    return {name: getattr(source, name) for name in source.__struct_fields__ if name in kind.__struct_fields__}
+    return {name: getattr(source, name) for name in _shared(type(source), kind)}
+
+
+@functools.cache
+def _shared(one: type[msgspec.Struct], other: type[msgspec.Struct]) -> tuple[str, ...]:
+    return tuple(name for name in one.__struct_fields__ if name in other.__struct_fields__)
