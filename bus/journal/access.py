@@ -10,6 +10,7 @@ import msgspec
 
 from bus.journal.journal import Journal
 from bus.journal.records import Record
+from bus.wire.errors import UNREADABLE
 from bus.wire.subjects import ACCESS, Key
 
 #: Names of groups; None: every document.
@@ -39,7 +40,7 @@ def access_in(records: Iterable[Record]) -> Access | None:
         return None
     try:
         return _decode(found.data)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         return Access(groups=())
 
 

@@ -25,7 +25,7 @@ from nats.js.errors import APIError
 
 from bus.journal.journal import NO_ROOM, SEQUENCE, STORE_FAILED, WRONG_LAST, time_of
 from bus.transport.connection import Client, Msg, declare_stream, stream_config
-from bus.wire.errors import Failure, Unavailable
+from bus.wire.errors import UNREADABLE, Failure, Unavailable
 
 #: The most bytes of one object: a message with its headers has to fit what a server takes by default, 1 MiB.
 PART = 960 * 1024
@@ -168,7 +168,7 @@ class Bucket:
         """Raises Damaged."""
         try:
             return msgspec.json.decode(msg.data, type=_Record)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UNREADABLE:
             raise self._damaged(name) from None
 
     def _damaged(self, name: str) -> Damaged:

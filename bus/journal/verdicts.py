@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from bus.journal.journal import Journal
 from bus.journal.records import Record
-from bus.wire.errors import Invalid
+from bus.wire.errors import UNREADABLE, Invalid
 from bus.wire.subjects import VERDICT, Key
 
 Judgement = Literal["right", "wrong", "harmful"]
@@ -44,7 +44,7 @@ def verdict_in(records: Iterable[Record]) -> Verdict | None:
         if record.key.type == VERDICT:
             try:
                 return _decode(record.data)
-            except (msgspec.DecodeError, UnicodeDecodeError):
+            except UNREADABLE:
                 continue
     return None
 

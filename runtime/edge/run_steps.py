@@ -8,6 +8,7 @@ import msgspec
 from actors.pipeline import pipeline
 from bus.delivery.graph import Graph
 from bus.journal.records import AskRecord, Record, Stage
+from bus.wire.errors import UNREADABLE
 from bus.wire.messages import BY_TYPE, same_fields
 from index.masking import masked
 from prompts.files import Rendered
@@ -91,7 +92,7 @@ def _message(record: Record) -> TracedMessage:
     line = record.data.partition(b"\n")[0]
     try:
         msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         line = b"null"
     return TracedMessage(type=record.key.type, lane=record.key.lane, message=msgspec.Raw(line))
 

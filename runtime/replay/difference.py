@@ -11,7 +11,7 @@ import msgspec
 
 from bus.delivery.graph import Graph
 from bus.journal.records import Record, decode
-from bus.wire.errors import Poison
+from bus.wire.errors import UNREADABLE, Poison
 from runtime.replay.steps import Step, steps_of
 from runtime.replay.trace import PARENT, Trace
 
@@ -42,7 +42,7 @@ def first_difference(recorded: bytes, now: bytes, read: Reading = msgspec.json.d
     for reading in (read, msgspec.json.decode):
         try:
             return _walk("", *(msgspec.json.decode(msgspec.json.encode(reading(text))) for text in (recorded, now)))
-        except (msgspec.DecodeError, UnicodeDecodeError, Poison):
+        except (*UNREADABLE, Poison):
             continue
     return Difference("", *_texts(*(text.decode(errors="replace") for text in (recorded, now))))
 

@@ -17,6 +17,7 @@ from bus.delivery.graph import Graph
 from bus.journal.records import Record
 from bus.powers.asking import AskRequest
 from bus.runs.run_record import record_of
+from bus.wire.errors import UNREADABLE
 from bus.wire.subjects import ACCESS, VERDICT
 from index.masking import OURS
 from index.source_paths import PAGES, PATH, source_path
@@ -116,7 +117,7 @@ def _texts(trace: Trace) -> Iterator[str]:
     for data in _lines_of(trace):
         try:
             yield from _strings(msgspec.json.decode(data))
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UNREADABLE:
             yield data.decode(errors="replace")
 
 
@@ -175,7 +176,7 @@ def _reply(text: str, masks: Masks) -> str:
 def _json(data: bytes, masks: Masks) -> bytes:
     try:
         value = msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         return masks.apply(data.decode(errors="surrogateescape")).encode(errors="surrogateescape")
     new = _value(value, masks)
     return data if new == value else msgspec.json.encode(new)

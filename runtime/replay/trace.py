@@ -18,7 +18,7 @@ from bus.powers.events import FIRST
 from bus.runs.run_record import RunRecord, record_of
 from bus.runs.story import RunStory, story_of
 from bus.transport.envelope import count_in
-from bus.wire.errors import Poison
+from bus.wire.errors import UNREADABLE, Poison
 from bus.wire.messages import QuestionAsked, RunFinished, message_type
 from bus.wire.subjects import BadId, check_id, event_subject, is_fenced, parse, progress_subject
 from index.masking import masked
@@ -187,7 +187,7 @@ def _line_of(record: Record) -> _Record:
     try:
         for part in filter(None, (message, stage)):
             _any_json.decode(part)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         data = base64.b64encode(record.data).decode()
         return msgspec.structs.replace(line, body=_NOTHING, stage=_NOTHING, data=data)
     return line
@@ -225,7 +225,7 @@ def load(lines: Iterable[bytes], *, name: str) -> Trace:
         where = f"{name}, line {number}"
         try:
             found = _lines.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except UNREADABLE as error:
             raise BrokenTrace(f"{where}: {error}; export it again with `groundwire trace export`") from None
         if header is None:
             header = _checked(found, where)
@@ -302,7 +302,7 @@ def _masked_lines(data: bytes) -> bytes:
 def _line(line: bytes) -> bytes:
     try:
         value = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         return b"null" if line else line
     new = masked(value)
     return line if new == value else msgspec.json.encode(new)
