@@ -13,8 +13,8 @@ from actors.choosing.aliases import in_one_name
 from actors.evidence.section import section_of
 from actors.evidence.spans import Slice
 from actors.outcome.refusals import ended, fit, fit_parts, refuse
+from actors.question.exercise import is_exercise
 from actors.question.profile import profile_of
-from actors.question.resolved import is_exercise
 from bus.wire.messages import AnswerSettled, same_fields
 from bus.wire.parts import Passage, Question, Span
 from bus.wire.settled import NearPassage

@@ -21,8 +21,9 @@ from actors.evidence.conflicts import conflicts_in, opposing
 from actors.evidence.standing import out_of_date
 from actors.outcome.closest import closest, is_foreign
 from actors.outcome.refusals import decline
+from actors.question.exercise import is_exercise
 from actors.question.profile import profile_of
-from actors.question.resolved import asks_model, is_exercise
+from actors.question.resolved import asks_model
 from bus.journal.records import ChoiceRecord, Considered
 from bus.wire.messages import AnswerRequested, AnswerSettled, PassagesReady
 from bus.wire.parts import Passage, Question, Span

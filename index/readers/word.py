@@ -12,8 +12,6 @@ from index.readers.word_styles import Role, Styles
 from index.readers.word_text import WRAPPERS, Notes, TextRun, W, boxes_in, is_on, paragraph_text, pieces_of, value
 
 if TYPE_CHECKING:
-    from lxml.etree import _Element as Element
-if TYPE_CHECKING:
     from docx.document import Document as WordDocument
     from lxml.etree import _Element as Element
 

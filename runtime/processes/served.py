@@ -50,7 +50,7 @@ def about_of(hit: Hit) -> About:
 _MOST_SKIPPED = 200
 #: For how many sets of groups it is remembered what they find.
 _REMEMBERED = 32
-#: Limits for example questions: documents read, passages read of each, and questions returned.
+#: Limits for example questions: documents read, passages read of each, and questions returned; and how many titles go with them.
 _DOCUMENTS, _PASSAGES, _EXAMPLES, _TITLES = 400, 6, 24, 8
 
 

@@ -11,8 +11,9 @@ from actors.classify_query import classify_query
 from actors.decompose_query import decompose_query
 from actors.evidence.lanes import usable_lanes
 from actors.open_lanes import open_lanes
+from actors.question.exercise import is_exercise
 from actors.question.profile import PROFILES, profile_of
-from actors.question.resolved import NO_CONTEXT, Defaults, is_exercise, resolved, resolving_under, wording
+from actors.question.resolved import NO_CONTEXT, Defaults, resolved, resolving_under, wording
 from actors.retrieve import retrieve
 from actors.rewrite_query import rewrite_query
 from bus.wire.errors import Poison
