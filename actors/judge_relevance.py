@@ -7,7 +7,7 @@ that it named go on if it copied nothing letter by letter.
 """
 
 from actors.evidence.lanes import blank, verbatim
-from actors.evidence.section import chunk_of
+from actors.evidence.prompt_evidence import chunk_of
 from actors.outcome.closest import MOST
 from bus.delivery.actor import actor
 from bus.powers.protocols import Ask

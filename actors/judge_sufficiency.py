@@ -8,7 +8,7 @@ When this cannot be judged, the run goes on with what it has.
 from msgspec import UNSET
 
 from actors.evidence.lanes import merge, usable_lanes
-from actors.evidence.section import analysis_to_prompt
+from actors.evidence.prompt_evidence import analysis_to_prompt
 from actors.outcome.closest import MOST
 from actors.question.profile import profile_of
 from bus.delivery.actor import actor

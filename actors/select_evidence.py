@@ -9,7 +9,7 @@ Contexts given by the caller are judged by the model alone. Overviews without a 
 """
 
 from actors.evidence import spans
-from actors.evidence.section import chunk_of
+from actors.evidence.prompt_evidence import chunk_of
 from actors.question.resolved import asks_model
 from actors.selecting.chosen import (
     candidates,

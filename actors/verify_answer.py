@@ -9,7 +9,7 @@ When the verifier cannot answer, the draft goes on with its sentences flagged as
 import msgspec
 
 from actors.answering.sentence_check import contradictions_of, prompt_of, unread, weighed
-from actors.evidence.section import evidence_of
+from actors.evidence.prompt_evidence import evidence_of
 from actors.question.profile import profile_of
 from bus.delivery.actor import actor
 from bus.powers.protocols import Ask

@@ -6,7 +6,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from actors.answering.outgoing import Cleaning
-from actors.evidence.section import evidence_of
+from actors.evidence.prompt_evidence import evidence_of
 from actors.gate import flags as gate
 from actors.gate.check import check_sentence, stands_alone
 from actors.gate.flags import BEYOND, standing

@@ -17,7 +17,7 @@ from actors.answering.drafting import Drafted, advice, budget, layout, probabili
 from actors.answering.outgoing import Cleaning
 from actors.answering.sentence_check import cited_in, each_checked
 from actors.choosing.weights import confidence_of
-from actors.evidence.section import analysis_to_prompt, evidence_of
+from actors.evidence.prompt_evidence import analysis_to_prompt, evidence_of
 from actors.question.profile import profile_of
 from actors.question.resolved import must_cite, wording
 from bus.powers.protocols import Ask, Emit

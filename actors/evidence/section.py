@@ -1,21 +1,15 @@
-"""The section of a stretch, and evidence as prompts have it.
+"""The section of a stretch: the kind of its block, the headings above it, its introduction, its address."""
 
-A section is the kind of a block, the headings above it, its introduction, its address. Bus structs become prompt structs: same
-fields, but separate types, since neither layer knows the other.
-"""
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from urllib.parse import quote
 
 import msgspec
 
 from actors.evidence.thresholds import HEADING_CHARS
-from bus.wire.parts import Analysis, Block, Passage, Span
+from bus.wire.parts import Block, Passage
 from index.model import URL_SAFE
 from index.source_paths import is_ours, source_path
 from index.text.passages import LONGEST_INTRO
-from index.text.units import units
-from prompts import contracts
 
 
 class SpanSection(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,70 +94,3 @@ def _above(passage: Passage, start: int) -> tuple[tuple[str, ...], str]:
         path = [above for above in path if above[0] < max(block.level, 1)]
         path.append((max(block.level, 1), " ".join(text.lstrip("# ").split())[:HEADING_CHARS], block.anchor))
     return tuple(title for _, title, _ in path), next((anchor for _, _, anchor in reversed(path) if anchor), "")
-
-
-def chunk_of(passage: Passage) -> contracts.Chunk:
-    return contracts.Chunk(
-        source_file=passage.source_id,
-        score=passage.score,
-        content=passage.text,
-        section=contracts.SECTIONS.join(passage.headings),
-        intro=" ".join(passage.intros),
-        units=_units(passage.text, passage.blocks, passage.char_start, introductions(passage)),
-    )
-
-
-def analysis_to_prompt(analysis: Analysis) -> contracts.Relevance:
-    return msgspec.convert(analysis, contracts.Relevance, from_attributes=True)
-
-
-def evidence_of(spans: tuple[Span, ...]) -> tuple[contracts.Evidence, ...]:
-    """What an answering prompt sees: the span's text with what introduces it, never the whole passage."""
-    return tuple(
-        contracts.Evidence(
-            n=span.n,
-            source_id=span.source_id,
-            title=span.title,
-            text=span.text,
-            section=contracts.SECTIONS.join(span.headings),
-            intro=span.intro,
-            lead=""
-            if span.lead is None
-            else span.text[span.lead[0] - span.source_start : span.lead[1] - span.source_start],
-            units=_units(span.text, span.blocks, span.source_start, _introductions(span)),
-        )
-        for span in spans
-    )
-
-
-def _introductions(span: Span) -> dict[tuple[int, int], str]:
-    """The text of each introduction of the span's blocks: a slice of the span, or for its first block the span's `intro`."""
-    texts: dict[tuple[int, int], str] = {}
-    for block in span.blocks:
-        if block.intro is None:
-            continue
-        start, end = block.intro
-        if span.source_start <= start:
-            texts[block.intro] = span.text[start - span.source_start : end - span.source_start]
-        elif not texts:
-            texts[block.intro] = span.intro
-    return texts
-
-
-def _units(
-    text: str, blocks: tuple[Block, ...], offset: int, intros: Mapping[tuple[int, int], str]
-) -> tuple[contracts.Unit, ...]:
-    """The units of a text with blocks; none without, since a sentence can be found by anyone."""
-    if not blocks:
-        return ()
-    return tuple(
-        contracts.Unit(
-            start=unit.start,
-            end=unit.end,
-            kind=unit.kind,
-            intro=intros.get((unit.intro[0] + offset, unit.intro[1] + offset), "") if unit.intro else "",
-            code=unit.code,
-            syntax=unit.syntax,
-        )
-        for unit in units(text, blocks, offset)
-    )

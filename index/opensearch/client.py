@@ -33,6 +33,7 @@ _CONNECTIONS = 8
 #: So long a node that did not answer is asked last, up to four times as long when that happens again.
 _AWAY_S = 2.0
 _BUSY = (429, 502, 503, 504)
+MISSING, CONFLICT = 404, 409
 
 _NO_PARAMS: Mapping[str, str | float] = MappingProxyType({})
 

@@ -12,9 +12,9 @@ from index.errors import IndexProblem
 from index.model import Entry
 from index.opensearch import generations, states
 from index.opensearch.backend import OpenSearchBackend
-from index.opensearch.client import RequestRefused, located
-from index.opensearch.generations import MISSING, WRITER, Lease
+from index.opensearch.client import MISSING, RequestRefused, located
 from index.opensearch.layout import State, alias, packed, unpacked
+from index.opensearch.lease import WRITER, Lease
 from index.opensearch.sink import OpenSearchSink
 from index.opensearch.states import OpenSearchSnapshots
 from index.sink import Sink

@@ -22,8 +22,8 @@ from index.opensearch import changes, generations, queries, states
 from index.opensearch.bulk import PATIENCE_S
 from index.opensearch.changes import Spool
 from index.opensearch.client import Client
-from index.opensearch.generations import Lease
 from index.opensearch.layout import STATE, Names, State, unpacked
+from index.opensearch.lease import Lease
 from index.opensearch.writing import Writing
 from index.sink import check_embedder, described
 from index.snapshot.prepared import Hashes

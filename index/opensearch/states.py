@@ -17,13 +17,12 @@ from index.model import FORMAT
 from index.opensearch import generations
 from index.opensearch.backend import OpenSearchBackend
 from index.opensearch.bulk import PATIENCE_S, Bulk
-from index.opensearch.client import Address, Client, RequestRefused
+from index.opensearch.client import CONFLICT, MISSING, Address, Client, RequestRefused
 from index.opensearch.layout import DOCUMENTS, STATE, Names, State, alias, packed, unpacked
 
 _ID = re.compile(r"g(\d{6,})-u\d{6,}-[0-9a-f]{8}")
 #: Far below what a cluster takes in one request.
 _CHUNK_BYTES = 4 * 2**20
-_MISSING, _CONFLICT = 404, 409
 
 
 class Current(NamedTuple):
@@ -98,7 +97,7 @@ def read_state(client: Client, name: str | None = None) -> State:
     try:
         return _state(client, _document(client, Names(client.address, generation_of(name)).documents, name))
     except RequestRefused as refused:
-        if refused.status != _MISSING:
+        if refused.status != MISSING:
             raise
     newest = read_state(client)
     kept = ", ".join([*newest.kept, newest.manifest.snapshot])
@@ -123,7 +122,7 @@ def replace(client: Client, index: str, document: dict[str, str], before: Curren
         client.ask("PUT", f"/{index}/_doc/{STATE}", document, timeout_s=PATIENCE_S, **only)
     except RequestRefused as refused:
         # A reply that was lost, and the second try, look like a conflict.
-        if refused.status != _CONFLICT or _document(client, index, STATE)["snapshot"] != document["snapshot"]:
+        if refused.status != CONFLICT or _document(client, index, STATE)["snapshot"] != document["snapshot"]:
             raise
 
 
@@ -150,7 +149,7 @@ def _document(client: Client, index: str, name: str, **params: str | float) -> d
     try:
         reply: dict[str, Any] = client.ask("GET", f"/{index}/_doc/{name}", None, timeout_s=None, **params)["_source"]
     except RequestRefused as refused:
-        if refused.status == _MISSING and name == STATE:
+        if refused.status == MISSING and name == STATE:
             raise no_index(client) from None
         raise
     return reply

@@ -15,7 +15,8 @@ import msgspec
 
 from index.durable import replace_file, sync
 from runtime.backup.contents import BackupProblem, sync_tree
-from runtime.processes.state_folder import RESTORE_NOTE, open_private, take
+from runtime.processes.private_files import open_private
+from runtime.processes.state_folder import RESTORE_NOTE, take
 
 #: Added to the name of a new file or folder until it moves in.
 NEW = ".restoring"

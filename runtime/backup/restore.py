@@ -16,7 +16,8 @@ from runtime.backup.replacing import Replacing, finish, remove
 from runtime.backup.save import SKIPPED
 from runtime.processes.listening import key_file
 from runtime.processes.nats_users import FILE as USERS_FILE
-from runtime.processes.state_folder import RESTORE_NOTE, open_private, private_folder, running, state_folder, take
+from runtime.processes.private_files import open_private, private_folder
+from runtime.processes.state_folder import RESTORE_NOTE, running, state_folder, take
 from runtime.processes.supervisor import Stack, StackRunning
 from runtime.settings import Settings
 

@@ -25,7 +25,8 @@ from runtime.backup.contents import (
 )
 from runtime.processes.listening import key_file
 from runtime.processes.nats_users import FILE as USERS_FILE
-from runtime.processes.state_folder import open_private, private_folder, state_folder
+from runtime.processes.private_files import open_private, private_folder
+from runtime.processes.state_folder import state_folder
 from runtime.settings import Settings, config_file
 
 SKIPPED = "skipped.json"

@@ -77,11 +77,11 @@ def check_command(
         else:
             report = _asked(url, checked.written, only)
     if sarif is not None:
-        from runtime.checked.written import sarif_of
+        from runtime.checked.sarif import sarif_of
 
         sarif.write_bytes(msgspec.json.format(msgspec.json.encode(sarif_of(report, checked))) + b"\n")
     if html is not None:
-        from runtime.checked.written import page_of
+        from runtime.checked.page import page_of
 
         html.write_text(page_of(report, checked), encoding="utf-8")
     if as_json:

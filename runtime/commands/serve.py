@@ -14,9 +14,9 @@ from runtime.commands.options import CONFIG, over_bucket, read_settings
 from runtime.processes.nats_server import NoServer, write_config
 from runtime.processes.nats_server import command as nats_command
 from runtime.processes.nats_users import DEFAULT_PORT, bus_as, make, standing_folder
+from runtime.processes.private_files import private_folder
 from runtime.processes.readiness import why_not_ready
 from runtime.processes.roles import ROLES, Role, run
-from runtime.processes.state_folder import private_folder
 from runtime.settings import Settings
 
 

@@ -28,7 +28,7 @@ from index.masking import masked
 from prompts.contracts import PROMPTS
 from runtime.measure.lines import BadLine, read
 from runtime.measure.question_figures import Interval, interval
-from runtime.processes.state_folder import open_private
+from runtime.processes.private_files import open_private
 
 _WORD = re.compile(rf"[{HAN}]|[^\s{HAN}]+")
 _REPLIES = {prompt.name: prompt.reply_type() for prompt in PROMPTS}

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from index.durable import replace_file
 from runtime.processes.nats_config import config
-from runtime.processes.state_folder import private_folder
+from runtime.processes.private_files import private_folder
 
 
 class NoServer(Exception):

@@ -15,8 +15,8 @@ from actors.question.profile import PROFILES
 from bus.delivery.graph import GraphError
 from bus.wire.errors import Failure, Poison
 from index.errors import IndexProblem
+from runtime.processes.private_files import open_private
 from runtime.processes.roles import Role
-from runtime.processes.state_folder import open_private
 from runtime.settings import Settings
 from runtime.terminal import OneLine, one_line
 

@@ -1,4 +1,4 @@
-"""The folder of a stack's state: where it is, and which stack runs over it; and files and folders that only their owner may read.
+"""The folder of a stack's state: where it is, and which stack runs over it.
 
 Imports next to nothing, for who only asks that.
 """
@@ -14,20 +14,6 @@ import msgspec
 from bus.transport.security import without_user
 from bus.wire.errors import Unavailable
 from runtime.settings import Settings
-
-
-def private_folder(folder: Path) -> None:
-    """Make the folder, or take others' rights to it away. Raises OSError."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    folder.chmod(0o700)
-
-
-def open_private(path: Path, *, append: bool = False) -> IO[bytes]:
-    """Open a file for writing. Raises OSError."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | (os.O_APPEND if append else os.O_TRUNC), 0o600)
-    os.fchmod(descriptor, 0o600)
-    return os.fdopen(descriptor, "ab" if append else "wb")
-
 
 #: In the state folder while restored files move in.
 RESTORE_NOTE = "restore.json"

@@ -29,8 +29,9 @@ from bus.wire.errors import Unavailable
 from index.durable import replace_file
 from runtime.processes import nats_server, nats_users
 from runtime.processes.nats_server import DiskErrors, has_room
+from runtime.processes.private_files import open_private, private_folder
 from runtime.processes.roles import CANNOT_START, Role
-from runtime.processes.state_folder import Address, open_private, private_folder, take
+from runtime.processes.state_folder import Address, take
 from runtime.settings import Settings, child_environ
 
 if TYPE_CHECKING:

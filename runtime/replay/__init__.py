@@ -8,8 +8,8 @@ Most of it takes a `Trace` and needs no bus, index or model; only `journal_trace
     recorded_powers   replies, hits and events taken from a record
     replayer          every step through today's code, its outputs compared; `anew`: recorded in place of the old ones
     difference        where two runs differ, and where two JSON texts do
-    explained         the reasons of a run, and why it does not cite a source
+    explained, why    the reasons of a run, and why it does not cite a source
     prompts_asked     the prompts of a step, by today's prompt files
-    run_rows          a row for each run, for lists and data frames; `run_statistics` compares many runs
+    run_rows          a row for each run, for lists; `data_frames` and `run_statistics` are of many runs
     sharing, masks    a trace with stand-ins for what must not be shown
 """

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.evidence.section import chunk_of, evidence_of
+from actors.evidence.prompt_evidence import chunk_of, evidence_of
 from actors.evidence.spans import numbered, picked, window
 from actors.evidence.thresholds import LIST_SPAN_CHARS
 from bus.wire.parts import Passage, Span

@@ -9,7 +9,7 @@ import pytest
 from actors.answering.release import claims_of
 from actors.answering.sentence_check import flags_of
 from actors.evidence.conflicts import conflicts_in, opposing
-from actors.evidence.section import evidence_of
+from actors.evidence.prompt_evidence import evidence_of
 from actors.evidence.standing import out_of_date
 from bus.wire.messages import AnswerRequested
 from bus.wire.parts import About, Block, Conflict, Passage, Span

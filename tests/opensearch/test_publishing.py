@@ -5,8 +5,8 @@ import pytest
 from index.errors import IndexProblem
 from index.model import Document
 from index.opensearch.client import Address, Client
-from index.opensearch.generations import Lease
 from index.opensearch.layout import Names
+from index.opensearch.lease import Lease
 from index.opensearch.opening import OpenSearchIndex
 from index.opensearch.sink import OpenSearchSink
 from index.opensearch.states import OpenSearchSnapshots

@@ -2,7 +2,7 @@
 
 import pytest
 
-from actors.evidence.section import evidence_of
+from actors.evidence.prompt_evidence import evidence_of
 from actors.evidence.spans import numbered, with_lead
 from index.text.citations import strip_markers
 from index.text.passages import weigh

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from actors.evidence.section import chunk_of, evidence_of
+from actors.evidence.prompt_evidence import chunk_of, evidence_of
 from actors.evidence.spans import numbered, picked
 from index.text.citations import fences
 from prompts.contracts import AnswerSimple, AnswerSynthesis, SelectEvidence
