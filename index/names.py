@@ -1,4 +1,4 @@
-"""Names of files and ids of documents: the allowed characters, and how a path becomes an id; and lone surrogates in any text."""
+"""Characters that a name of a file, an id or a text must not hold, and what is written in their place."""
 
 import unicodedata
 from urllib.parse import quote

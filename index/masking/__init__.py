@@ -8,8 +8,8 @@ those who put other values in their place.
 Imports the languages and the paths of sources. phonenumbers and python-stdnum are used here only.
 """
 
+from index.masking.digits import MASK
 from index.masking.finding import Value, personal_in, secret_in
-from index.masking.number import MASK
 from index.masking.stream import MaskStream
 from index.masking.text import OURS, mask, masked, values_in
 

@@ -15,8 +15,8 @@ from typing import Final
 
 from index.languages import every
 from index.languages.tables.numbers import phrases_in
+from index.masking.digits import MASK, REACH
 from index.masking.mail import words
-from index.masking.number import MASK, REACH
 from index.masking.text import mask
 
 _START: Final = r"(?<![A-Za-z0-9])"

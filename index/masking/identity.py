@@ -12,7 +12,7 @@ from stdnum.es import dni, nie
 from stdnum.exceptions import ValidationError
 from stdnum.fr import nir
 
-from index.masking.number import all_but_last, label_of
+from index.masking.digits import all_but_last, label_of
 
 _SHORTEST_IBAN: Final = 15
 _EDGE: Final = r"(?<![A-Za-z0-9])(?<!\d[.,])"

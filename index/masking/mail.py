@@ -7,7 +7,7 @@ from typing import Final
 
 from index.languages import LANGUAGES, every, of
 from index.languages.tables.numbers import Privacy, phrases_in
-from index.masking.number import MASK
+from index.masking.digits import MASK
 
 #: The text before the sign, up to a letter of another script where it is Latin: particles are written on to it.
 _LATIN: Final = re.compile(r"[A-Za-z0-9\u00c0-\u024f_.+%'-]")

@@ -12,7 +12,7 @@ from stdnum.kr import rrn
 from stdnum.us import ssn
 
 from index.masking import phones
-from index.masking.number import KEPT, MASK, Number, all_but_last
+from index.masking.digits import KEPT, MASK, Number, all_but_last
 
 #: Digits with at most three characters between them, and marks of bold text; a point or comma with a space ends a number.
 _RUN = re.compile(r"\d(?:(?:[ ()/·_~*-]{1,3}|\*\*[ ._-]\*\*|[.,])?\d)*+")

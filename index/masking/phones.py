@@ -8,7 +8,7 @@ from phonenumbers import NumberParseException, PhoneNumber, PhoneNumberType
 
 from index.languages import every
 from index.languages.tables.kinds import words_in
-from index.masking.number import Number
+from index.masking.digits import Number
 
 _POSSIBLE: Final = range(7, 16)
 #: Forms of a number that begins with no zero: 212-555-1234, 138-1234-5678, 612 34 56 78.

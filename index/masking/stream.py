@@ -7,7 +7,7 @@ from typing import Final
 
 from index.languages import every
 from index.languages.tables.numbers import phrases_in
-from index.masking.number import REACH
+from index.masking.digits import REACH
 from index.masking.text import mask
 
 #: What parts two words so that no address or number goes across.

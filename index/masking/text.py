@@ -15,7 +15,7 @@ from urllib.parse import unquote
 import msgspec
 
 from index.masking import mail
-from index.masking.number import MASK, REACH, all_but_last
+from index.masking.digits import MASK, REACH, all_but_last
 from index.masking.plain import plain, read_out
 from index.source_paths import PAGES, PATH, source_path
 
