@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 from actors.question.profile import PROFILES, preload
 from bus.transport.connection import connect, declare_streams
 from bus.transport.settings import BusSettings
-from runtime.processes import nats_server
+from runtime.processes import nats_server, ports
 
 if TYPE_CHECKING:
     from tests.whole import Whole
@@ -28,10 +28,10 @@ _ports = itertools.cycle(random.sample(range(_OWN, _OWN + 1000), 1000))
 
 def own_port() -> int:
     """A port that is free, and stays so until a server of this process that starts slowly has bound it."""
-    return next(port for port in _ports if not nats_server.port_taken("127.0.0.1", port))
+    return next(port for port in _ports if not ports.taken(("127.0.0.1",), port))
 
 
-nats_server.free_port = own_port  # before any import from there
+ports.free_port = own_port  # before any import from there
 
 # The time of an example depends more on other load of the machine than on the code.
 settings.register_profile(
@@ -68,7 +68,7 @@ def masking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def nats_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A nats-server of this test session."""
     folder: Path = tmp_path_factory.mktemp("nats")
-    port = nats_server.free_port()
+    port = ports.free_port()
     config = nats_server.write_config(folder, port=port, sync_always=False)
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(nats_server.command(config), stdout=log, stderr=log)

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 import yaml
 
-from runtime.processes.nats_server import free_port
+from runtime.processes.ports import free_port
 
 ROOT = Path(__file__).parent.parent
 BWRAP = shutil.which("bwrap")

@@ -25,7 +25,7 @@ from bus.transport.settings import BusSettings
 from bus.wire.messages import Message, QuestionAsked
 from bus.wire.parts import Passage
 from runtime.engines.engine import Engine
-from runtime.processes import nats_server, nats_users
+from runtime.processes import nats_server, nats_users, ports
 from runtime.processes.inference import Inference
 from runtime.processes.nats_users import Credentials
 from runtime.settings import InferenceSettings
@@ -150,7 +150,7 @@ async def whole(
     if url:
         users = nats_users.make(folder, url)
     else:
-        port = nats_server.free_port()
+        port = ports.free_port()
         users = nats_users.make(folder, f"nats://127.0.0.1:{port}")
         config = nats_server.write_config(folder, port=port, sync_always=False, passwords=users.passwords)
         with (folder / "log").open("wb") as log:

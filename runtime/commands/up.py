@@ -14,8 +14,9 @@ from index.search import class_archive
 from runtime.commands.consoles import plain_console
 from runtime.commands.options import CONFIG, SERVED_INDEX, Place, check_index, read_settings
 from runtime.index_of import overheard
-from runtime.processes.listening import addresses_of, check_key, taken, url_of
+from runtime.processes.listening import addresses_of, check_key, url_of
 from runtime.processes.nats_server import NoServer
+from runtime.processes.ports import taken
 from runtime.processes.roles import roles_over
 from runtime.processes.state_folder import state_folder
 from runtime.processes.supervisor import Stack

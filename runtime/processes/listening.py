@@ -1,4 +1,4 @@
-"""Where the edge listens: the addresses behind `edge.host`, and whether they may be listened on.
+"""Where the edge listens: the addresses behind `edge.host`, and whether a key is needed there.
 
 This module decides by address, not by name, whether a host is loopback; the process then listens on those addresses.
 """
@@ -62,18 +62,3 @@ def check_key(settings: Settings, addresses: tuple[str, ...]) -> None:
             f"a key is needed to serve on {settings.edge.host or 'every address'} and there is none; make one with "
             "`groundwire keys add NAME`, or serve this machine alone with --host 127.0.0.1"
         )
-
-
-def taken(addresses: tuple[str, ...], port: int) -> bool:
-    """Whether something listens there already."""
-    for address in addresses:
-        family = socket.AF_INET6 if ":" in address else socket.AF_INET
-        with socket.socket(family) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if family == socket.AF_INET6:
-                probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            try:
-                probe.bind((address, port))
-            except OSError:
-                return True
-    return False

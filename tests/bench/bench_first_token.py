@@ -20,7 +20,7 @@ from pathlib import Path
 import aiohttp
 
 from runtime import demo
-from runtime.processes.nats_server import free_port
+from runtime.processes.ports import free_port
 from runtime.processes.supervisor import Stack
 from runtime.settings import EdgeSettings, IndexSettings, InferenceSettings, Settings
 

@@ -44,7 +44,7 @@ from groundwire.client import Client
 from nats.aio.client import Client as NATS
 
 from runtime.mcp.server import HANDSHAKE
-from runtime.processes.nats_server import free_port
+from runtime.processes.ports import free_port
 from tests.bench.bench_edge import used_s
 from tests.bench.bench_start import ROOT, ready_line
 

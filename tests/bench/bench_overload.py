@@ -42,7 +42,7 @@ from bus.runs.runs import Runs
 from bus.transport.connection import Inbox, connect, keep_trying
 from bus.wire.messages import QuestionAsked
 from runtime import demo
-from runtime.processes.nats_server import free_port
+from runtime.processes.ports import free_port
 from runtime.processes.supervisor import Stack
 from runtime.settings import EdgeSettings, IndexSettings, InferenceSettings, Settings
 from tests.bench.bench_edge import answering, process

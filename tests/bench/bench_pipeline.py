@@ -20,7 +20,7 @@ from nats.js.api import AckPolicy, ConsumerConfig, StreamConfig
 
 from bus.transport.connection import connect
 from bus.transport.settings import BusSettings
-from runtime.processes.nats_server import free_port
+from runtime.processes.ports import free_port
 from runtime.processes.supervisor import Stack
 from runtime.settings import ActorsSettings, EdgeSettings, InferenceSettings, Settings
 

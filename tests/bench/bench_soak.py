@@ -23,7 +23,7 @@ import psutil
 
 from bus.transport.settings import BusSettings
 from runtime.processes.listening import key_file
-from runtime.processes.nats_server import free_port
+from runtime.processes.ports import free_port
 from runtime.processes.supervisor import Stack
 from runtime.settings import AccessSettings, EdgeSettings, IndexSettings, Settings
 from tests.chaos.house import ASKED, build

@@ -23,7 +23,7 @@ import aiohttp
 import psutil
 
 from index.build.ingest import bring_in
-from runtime.processes.nats_server import free_port
+from runtime.processes.ports import free_port
 
 ROOT = Path(__file__).parent.parent.parent
 DEMO = ROOT / "runtime" / "demo"

@@ -19,7 +19,7 @@ from bus.transport.connection import connect
 from bus.transport.settings import BusSettings
 from bus.transport.users import USERS
 from bus.wire.errors import Unavailable
-from runtime.processes import nats_server, nats_users
+from runtime.processes import nats_server, nats_users, ports
 from runtime.processes.nats_config import config, quoted
 
 AWKWARD = (
@@ -70,7 +70,7 @@ def test_string_is_read_as_written(tmp_path: Path, names: list[str]) -> None:
 def test_awkward_folder_contains_the_streams(tmp_path: Path) -> None:
     name = "색인 \"a\" 'b' \\x41 $HOME # 👩‍🎓\n\t"
     for folder in (tmp_path / name, tmp_path / os.fsdecode(b"\xff\xfe")):
-        path = nats_server.write_config(folder, port=nats_server.free_port())
+        path = nats_server.write_config(folder, port=ports.free_port())
         process = subprocess.Popen(nats_server.command(path), stderr=subprocess.PIPE)
         assert process.stderr is not None
         assert any(b"Server is ready" in line for line in process.stderr)
@@ -89,7 +89,7 @@ async def serving(path: Path) -> AsyncIterator[asyncio.subprocess.Process]:
 
 
 async def test_server_listens_at_its_address_only(tmp_path: Path) -> None:
-    port = nats_server.free_port()
+    port = ports.free_port()
     made = nats_users.make(tmp_path, f"nats://127.0.0.1:{port}")
     path = nats_server.write_config(tmp_path, port=port, passwords=made.passwords)
     async with serving(path) as process:
@@ -100,7 +100,7 @@ async def test_server_listens_at_its_address_only(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("password", ["p:a@ss/wörd#1?%20", "비밀번호", "$HOME", 'a"\\', "👩‍🎓"])
 async def test_a_password_of_any_characters_opens(tmp_path: Path, password: str) -> None:
-    port = nats_server.free_port()
+    port = ports.free_port()
     made = nats_users.Credentials(url=f"nats://[::1]:{port}", passwords={user.name: password for user in USERS})
     path = nats_server.write_config(tmp_path, host="::1", port=port, passwords=made.passwords)
     async with serving(path):
@@ -123,7 +123,7 @@ async def test_tls_and_nkeys_are_passed_through(tmp_path: Path) -> None:
     seed = nkeys.encode_seed(os.urandom(32), nkeys.PREFIX_BYTE_USER)
     (tmp_path / "seed.nk").write_bytes(seed)
     public = nkeys.from_seed(bytearray(seed)).public_key.decode()
-    port = nats_server.free_port()
+    port = ports.free_port()
     cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
     path = written(
         tmp_path / "nats.conf",

@@ -9,7 +9,7 @@ from nats.aio.client import Client
 
 from bus.journal.journal import Journal
 from bus.transport.connection import Inbox
-from runtime.processes import nats_server
+from runtime.processes import nats_server, ports
 
 
 @dataclass
@@ -25,7 +25,7 @@ class Server:
     """A nats-server on a port and a store of its own; both stay when it is killed and started again."""
 
     def __init__(self, folder: Path) -> None:
-        self.port = nats_server.free_port()
+        self.port = ports.free_port()
         self.url = f"nats://127.0.0.1:{self.port}"
         self._log = folder / "log"
         self._config = nats_server.write_config(folder, port=self.port, sync_always=False)

@@ -11,7 +11,7 @@ import psutil
 
 from bus.transport.settings import BusSettings
 from index.build.ingest import bring_in
-from runtime.processes.nats_server import free_port
+from runtime.processes.ports import free_port
 from runtime.processes.supervisor import Stack
 from runtime.settings import ActorsSettings, EdgeSettings, IndexSettings, InferenceSettings, Settings
 

@@ -13,7 +13,7 @@ import pytest
 
 from bus.wire.subjects import RUNS
 from runtime.engines.extractive.engine import ExtractiveEngine
-from runtime.processes.nats_server import free_port
+from runtime.processes.ports import free_port
 from runtime.settings import TelemetrySettings
 from runtime.telemetry.otlp import NAME, Exporter
 from tests.clients.installed import python_of

@@ -16,7 +16,7 @@ from faststream.nats import NatsBroker
 from bus.wire.messages import RunFinished
 from bus.wire.settled import Settled
 from bus.wire.subjects import EVENTS, finished
-from runtime.processes.nats_server import free_port
+from runtime.processes.ports import free_port
 from tests.examples import ask_with_faststream
 from tests.polling import until
 from tests.whole import Whole

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from runtime.processes import nats_users
-from runtime.processes.nats_server import free_port
+from runtime.processes.ports import free_port
 
 NAME = "색인 \"a\" 'b' \\x41 $HOME # 😀 近视"
 QUESTION = "환불은 며칠 안에 지급되나요?"

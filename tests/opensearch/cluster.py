@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from runtime.processes.nats_server import free_port
+from runtime.processes.ports import free_port
 from tests.opensearch import installed
 
 NODES = 3

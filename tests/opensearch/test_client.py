@@ -22,7 +22,7 @@ from index.errors import IndexProblem
 from index.opensearch.bulk import Bulk
 from index.opensearch.client import Client, located
 from runtime.index_of import overheard
-from runtime.processes.nats_server import free_port
+from runtime.processes.ports import free_port
 from runtime.settings import IndexSettings
 
 WHOLE = {

@@ -15,7 +15,7 @@ from bus.transport.connection import connect, declare_streams
 from bus.transport.health import answer_health
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
-from runtime.processes import nats_server, state_folder
+from runtime.processes import nats_server, ports, state_folder
 from runtime.processes.state_folder import running
 from runtime.processes.supervisor import NatsProcess, Stack, StackRunning
 from runtime.settings import Settings
@@ -86,7 +86,7 @@ async def port_of(folder: Path, bus: BusSettings | None = None) -> int:
 async def test_nats_keeps_its_port(tmp_path: Path) -> None:
     port = await port_of(tmp_path)
     assert await port_of(tmp_path) == port
-    fixed = BusSettings(port=nats_server.free_port())
+    fixed = BusSettings(port=ports.free_port())
     assert await port_of(tmp_path, fixed) == fixed.port
     with socket.create_server(("127.0.0.1", fixed.port)):
         with pytest.raises(Unavailable, match=f"port {fixed.port} is in use; set another as bus.port"):
@@ -102,7 +102,7 @@ async def test_address_of_a_killed_stack_is_ignored(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("differs", ["", "started", "command"])
 async def test_only_the_recorded_nats_server_is_killed(tmp_path: Path, differs: str) -> None:
-    config = nats_server.write_config(tmp_path, port=nats_server.free_port(), sync_always=False)
+    config = nats_server.write_config(tmp_path, port=ports.free_port(), sync_always=False)
     command = nats_server.command(config)
     orphan = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.DEVNULL)
     seen = psutil.Process(orphan.pid)

@@ -11,7 +11,7 @@ from typing import Any
 import aiohttp
 
 from index.build.ingest import bring_in
-from runtime.processes.nats_server import free_port
+from runtime.processes.ports import free_port
 from tests.polling import until
 
 ROOT = Path(__file__).parent.parent.parent

@@ -23,7 +23,7 @@ from index.errors import IndexProblem
 from index.snapshot import snapshot
 from runtime.bucket import follow
 from runtime.bucket.push import push
-from runtime.processes import kept_index, nats_server, nats_users, search
+from runtime.processes import kept_index, nats_server, nats_users, ports, search
 from runtime.processes.nats_users import Credentials
 from runtime.settings import IndexSettings, Settings
 from tests.polling import until
@@ -150,7 +150,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture
 def users(tmp_path: Path) -> Iterator[Credentials]:
     """A server with users; the bucket's reader is one of them."""
-    folder, port = tmp_path / "nats", nats_server.free_port()
+    folder, port = tmp_path / "nats", ports.free_port()
     folder.mkdir()
     made = nats_users.make(folder, f"nats://127.0.0.1:{port}")
     path = nats_server.write_config(folder, port=port, sync_always=False, passwords=made.passwords)

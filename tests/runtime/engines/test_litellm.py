@@ -14,7 +14,7 @@ import pytest
 
 from bus.wire.errors import ContentRefused, Failure, OverQuota, Rejected, TooLong
 from runtime.engines.openai.engine import OpenAIEngine
-from runtime.processes.nats_server import free_port
+from runtime.processes.ports import free_port
 from tests.clients.installed import python_of
 from tests.polling import until
 from tests.runtime.engines.fake_server import Answer, Fake, says, serving, streams

@@ -11,7 +11,7 @@ from bus.wire.errors import ContentRefused, Rejected, TooLong
 from prompts.thinking import without_thinking
 from runtime.commands.doctor import doctor_command
 from runtime.engines.openai.engine import OpenAIEngine
-from runtime.processes.nats_server import free_port
+from runtime.processes.ports import free_port
 from tests.runtime.engines.fake_server import Fake, says, sends, streams
 from tests.runtime.engines.sample import collect, render, request, shape
 
