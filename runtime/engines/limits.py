@@ -1,6 +1,9 @@
-"""Fit a model's reply into the limits of its schema, since a reply that is a little too long is better than none."""
+"""Fit a model's reply into its schema, since a reply that is a little too long is better than none, or tell its worst misfit."""
 
 from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
 
 from index.text.sentences import shortened
 
@@ -36,3 +39,9 @@ def _fitted(value: Any, schema: dict[str, Any], at: str, cut: list[str]) -> Any:
             whole = {name: item for name, item in whole.items() if name in known}
         return {name: _fitted(item, known.get(name, {}), f"{at}.{name}", cut) for name, item in whole.items()}
     return value
+
+
+def misfit(value: object, schema: dict[str, Any]) -> str:
+    """The most relevant violation and its place, in one short line; empty if the value fits."""
+    worst = best_match(Draft202012Validator(schema).iter_errors(value))
+    return f"{worst.json_path}: {' '.join(worst.message.split())[:200]}" if worst else ""

@@ -12,8 +12,8 @@ from bus.wire.errors import BadReply, ContentRefused, ContentStopped, NoReply, T
 from prompts.files import Rendered
 from prompts.thinking import without_thinking
 from runtime.engines.engine import Delta, Finished, Request, Wiring
-from runtime.engines.limits import fitted
-from runtime.engines.openai.wire import SILENT_S, Usage, Wire, problem
+from runtime.engines.limits import fitted, misfit
+from runtime.engines.openai.wire import SILENT_S, Usage, Wire
 from runtime.settings import InferenceSettings
 
 START_S = 10.0
@@ -213,7 +213,7 @@ def _fitted(finished: Finished, schema: dict[str, Any]) -> tuple[Finished, str]:
     try:
         value = json.loads(finished.text)
         fit, cut = fitted(value, schema)
-        wrong = problem(fit, schema)
+        wrong = misfit(fit, schema)
         if wrong or fit == value:
             return finished, wrong
     except json.JSONDecodeError as error:

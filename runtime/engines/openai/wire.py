@@ -14,8 +14,6 @@ from typing import Any
 
 import msgspec
 import openai
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
 from openai._legacy_response import LegacyAPIResponse
 from openai.types.chat import ChatCompletionChunk
 
@@ -306,9 +304,3 @@ def retry_after_s(header: str | None, now: float | None = None) -> float | None:
 
 def _cause(error: openai.APIConnectionError) -> str:
     return type(error.__cause__ or error).__name__
-
-
-def problem(value: object, schema: dict[str, Any]) -> str:
-    """The most relevant violation and its place, in one short line; empty if the value fits."""
-    worst = best_match(Draft202012Validator(schema).iter_errors(value))
-    return f"{worst.json_path}: {' '.join(worst.message.split())[:200]}" if worst else ""

@@ -4,7 +4,7 @@ import json
 import random
 
 from prompts.files import Rendered
-from runtime.engines.openai.wire import problem
+from runtime.engines.limits import misfit
 from tests.bench.device.driving import CLAIM, INSTRUCTION, Reply, ask, ask_all, rendered, running
 from tests.bench.device.figures import Figure, Scale
 from tests.bench.device.schemas import full_schemas, short_schemas
@@ -46,7 +46,7 @@ async def schema_valid(model: str, scale: Scale) -> list[Figure]:
 
 def _problem(reply: Reply, schema: dict[str, object]) -> str:
     try:
-        return problem(json.loads(reply.text), schema)
+        return misfit(json.loads(reply.text), schema)
     except json.JSONDecodeError as error:
         return f"{error}: {reply.text[:80]}"
 

@@ -16,8 +16,8 @@ import pytest
 from bus.wire.errors import NoReply, TooLong
 from bus.wire.messages import QuestionAsked
 from bus.wire.parts import Constraints
+from runtime.engines.limits import misfit
 from runtime.engines.openai.engine import OpenAIEngine
-from runtime.engines.openai.wire import problem
 from tests.clients.installed import python_of
 from tests.in_process import stack
 from tests.polling import until
@@ -87,7 +87,7 @@ async def test_tokens_and_timings(engine: OpenAIEngine) -> None:
 )
 async def test_grammar_constrains_a_base_model(engine: OpenAIEngine, schema: dict[str, object]) -> None:
     _, finished = await collect(engine, request(rendered=render("Judge this.", schema=schema, max_tokens=120)))
-    assert problem(json.loads(finished.text), schema) == ""
+    assert misfit(json.loads(finished.text), schema) == ""
 
 
 async def test_too_long_prompt_is_one_line(engine: OpenAIEngine) -> None:

@@ -13,8 +13,9 @@ from aiohttp import web
 
 from bus.wire.errors import BadReply, ContentRefused, ContentStopped, NoReply, OverQuota, Rejected, TooLong, Unavailable
 from prompts.library import Library
+from runtime.engines.limits import misfit
 from runtime.engines.openai.engine import OpenAIEngine, Repeated
-from runtime.engines.openai.wire import backoff_s, problem, retry_after_s
+from runtime.engines.openai.wire import backoff_s, retry_after_s
 from tests.runtime.engines.fake_server import says, streams
 from tests.runtime.engines.sample import VARIABLES, collect, render, request, shape
 
@@ -305,15 +306,15 @@ GOOD = {"n": 3, "tags": ["a"], "text": None}
     ],
 )
 def test_problem_is_named_with_its_path(change, wrong):
-    assert problem(GOOD | change, NOTE) == wrong
+    assert misfit(GOOD | change, NOTE) == wrong
 
 
 def test_missing_property_and_wrong_type():
-    assert problem({"n": 1, "tags": ["a"]}, NOTE) == "$: 'text' is a required property"
-    assert problem([], NOTE) == "$: [] is not of type 'object'"
+    assert misfit({"n": 1, "tags": ["a"]}, NOTE) == "$: 'text' is a required property"
+    assert misfit([], NOTE) == "$: [] is not of type 'object'"
 
 
 def test_long_reply_gives_a_short_line():
-    told = problem(GOOD | {"text": "a\n" * 500}, NOTE)
+    told = misfit(GOOD | {"text": "a\n" * 500}, NOTE)
     assert len(told) < 250
     assert "\n" not in told

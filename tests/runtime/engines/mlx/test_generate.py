@@ -10,8 +10,8 @@ from bus.wire.errors import BadReply, NoReply, Unavailable
 from prompts.contracts import PROMPTS
 from prompts.library import Library
 from runtime.engines.engine import Delta
+from runtime.engines.limits import misfit
 from runtime.engines.mlx.grammar import shortest
-from runtime.engines.openai.wire import problem
 from tests.runtime.engines.sample import ENDLESS, VARIABLES, collect, render, request, shape
 
 JUDGE = shape(verdict={"enum": ["clean", "minor_issues"]}, score={"type": "integer", "minimum": 0, "maximum": 9})
@@ -179,7 +179,7 @@ async def test_every_prompt_gets_a_valid_reply(mlx, variables):
     for deltas, finished in await asyncio.gather(*asked):
         assert "".join(deltas) == finished.text
         if rendered.schema is not None:
-            assert problem(json.loads(finished.text), rendered.schema) == ""
+            assert misfit(json.loads(finished.text), rendered.schema) == ""
             msgspec.json.decode(finished.text, type=variables.reply_type())
 
 
@@ -195,7 +195,7 @@ async def test_reply_without_room_is_marked_as_cut(mlx, room):
         _, finished = await collect(mlx, request(rendered=asked, seed=seed))
         reasons.add(finished.finish_reason)
         assert finished.tokens_out <= room
-        assert problem(json.loads(finished.text), schema) == ""
+        assert misfit(json.loads(finished.text), schema) == ""
     assert "length" in reasons
 
 

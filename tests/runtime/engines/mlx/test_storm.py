@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 from bus.wire.errors import Failure
+from runtime.engines.limits import misfit
 from runtime.engines.mlx.model import load
 from runtime.engines.mlx.tickets import Ticket, Waiting
-from runtime.engines.openai.wire import problem
 from tests.runtime.engines.mlx.test_faults import Faulty
 from tests.runtime.engines.sample import ENDLESS, collect, render, request, shape
 
@@ -31,7 +31,7 @@ async def one(engine, dice):
                 _, finished = await collect(
                     engine, request(rendered=render(long, schema=NOTE, temperature=1.0, max_tokens=60), **options)
                 )
-                assert problem(json.loads(finished.text), NOTE) == ""
+                assert misfit(json.loads(finished.text), NOTE) == ""
             case 2:
                 _, finished = await collect(
                     engine, request(rendered=render(long, schema={"type": "boolean"}), **options)
