@@ -23,7 +23,7 @@ _NO_STATEMENT = re.compile(r"[?？؟:：]\s*[\"'”’»)]*\s*\Z|\A\s*(?:#|\|[\s
 
 def overlap(sentence: str, evidence: Sequence[str]) -> float:
     """The share (0..1) of the sentence's content words that are in `evidence`; 1 for a sentence without any."""
-    words = _content(sentence)
+    words = stems(normal(strip_markers(sentence)))
     return 1.0 - len(_missing(words, evidence)) / len(words) if words else 1.0
 
 
@@ -79,10 +79,6 @@ def is_header(sentence: str) -> bool:
             len(cell.split()) > CELL_LABEL_WORDS or any(map(str.isdigit, cell)) or _ENDS.search(cell) for cell in cells
         )
     )
-
-
-def _content(sentence: str) -> tuple[Stem, ...]:
-    return stems(normal(strip_markers(sentence)))
 
 
 def _missing(words: tuple[Stem, ...], evidence: Sequence[str]) -> list[Stem]:

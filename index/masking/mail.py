@@ -26,20 +26,12 @@ def words(part: Callable[[Privacy], str]) -> str:
 
 @cache
 def _signs() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    at, dot = words(_at), words(_dot)
+    at, dot = words(lambda tables: tables.at), words(lambda tables: tables.dot)
     bracketed = r"[\[({{<] ?(?:{sign}|{words}) ?[\])}}>]"
     at_sign = rf"@|%40|&#64;|&#x40;|&commat;|{bracketed.format(sign='@', words=at)}|(?<=\S ) ?(?:{at})(?= )"
     spaced_dot = rf" ?\.| \. | ?{bracketed.format(sign='[.]', words=dot)} ?| (?:{dot}) "
     domain = rf"((?:{_LABEL}(?:{spaced_dot}))+)([^\W\d_]{{2,24}}+(?![\w-])|xn--[\w-]{{2,59}}+)"
     return re.compile(at_sign, re.IGNORECASE), re.compile(rf" {{0,2}}{domain}", re.IGNORECASE)
-
-
-def _at(tables: Privacy) -> str:
-    return tables.at
-
-
-def _dot(tables: Privacy) -> str:
-    return tables.dot
 
 
 @cache

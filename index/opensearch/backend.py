@@ -107,7 +107,7 @@ class OpenSearchBackend:
         replies = self._client.find_all(searches) if searches else []
         by_bm25 = _best(map(_read, itertools.chain(*replies[:terms])))[:depth]
         near = map(_read, itertools.chain(*replies[terms:]))
-        by_vector = _best(_scored(hit, _cosine(hit, asked)) for hit in near)[: asked.vector_k]
+        by_vector = _best(_Hit(hit.number, _cosine(hit, asked), hit.held) for hit in near)[: asked.vector_k]
         hits = {hit.number: hit for hit in (*by_bm25, *by_vector)}
         bm25_ranking = [(hit.number, hit.score) for hit in by_bm25]
         vector_ranking = [(hit.number, hit.score) for hit in by_vector]
@@ -212,10 +212,6 @@ def _best(hits: Iterable[_Hit]) -> list[_Hit]:
         if hit.number not in best or hit.score > best[hit.number].score:
             best[hit.number] = hit
     return sorted(best.values(), key=lambda hit: (-hit.score, hit.number))
-
-
-def _scored(hit: _Hit, score: float) -> _Hit:
-    return _Hit(hit.number, score, hit.held)
 
 
 def _cosine(hit: _Hit, asked: CandidateQuery) -> float:
