@@ -1,10 +1,6 @@
-"""Where a source can be opened: the address of its page, and that of a place in it."""
+"""Addresses of sources as a client opens them: ours are made whole, and told from those of the web."""
 
 from urllib.parse import urlsplit
-
-from index.source_paths import PAGES, source_path
-
-__all__ = ["PAGES", "absolute", "is_web", "source_path"]
 
 
 def absolute(url: str, base: str) -> str:

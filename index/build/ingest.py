@@ -118,8 +118,8 @@ def follow(
 ) -> UpdateResult:
     """Update the documents below `folders`, by default all that the index was built from; other documents stay.
 
-    A file that could not be read before and is the same is not tried again. Raises Vanished when a folder is gone, or is empty
-    though the index holds documents of it, and IndexProblem. `pool`: reading processes that stay for the next time.
+    A file that could not be read before and is the same is not tried again. Raises FolderVanished when a folder is gone, or is
+    empty though the index holds documents of it, and IndexProblem. `pool`: reading processes that stay for the next time.
     """
     began = time.monotonic()
     index = at if not isinstance(at, Path) else index_at(at)

@@ -32,7 +32,7 @@ def keep_up(
 ) -> None:
     """Follow `paths`, by default all that the index was built from, until `stop` is set; `say` gets a line for each change.
 
-    A failed build is reported and tried again, and the served snapshot stays. Raises Vanished when a folder is gone, and
+    A failed build is reported and tried again, and the served snapshot stays. Raises FolderVanished when a folder is gone, and
     IndexProblem when there is nothing to begin with.
     """
     if paths:

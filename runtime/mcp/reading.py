@@ -12,12 +12,12 @@ from bus.powers.sources import SourceText
 from bus.wire.messages import same_fields
 from bus.wire.parts import Passage
 from index.filters import Filter
+from index.source_paths import source_path
 from prompts.vocabulary import Language
 from runtime.edge.check import CheckAsked, checked
 from runtime.edge.search import SearchAsked, searched
 from runtime.mcp.sources import opened, source_in, source_uri, text_of
 from runtime.mcp.tools import Context, Declared, result_of
-from runtime.source_links import source_path
 from runtime.terminal import fit, one_line
 
 

@@ -16,7 +16,7 @@ from bus.runs.run_record import RunRecord
 from bus.wire.messages import QuestionAsked, RunFinished
 from bus.wire.settled import Settled
 from bus.wire.subjects import finished
-from runtime.edge.cited import markdown
+from runtime.edge.passages_markdown import markdown
 from tests.runtime.edge.conftest import NEAR, Pipeline
 from tests.runtime.edge.strict_sse import parse
 

@@ -12,7 +12,7 @@ from bus.powers.events import Done, Emitter, Error
 from bus.wire.messages import QuestionAsked, RunFinished
 from bus.wire.settled import Settled
 from bus.wire.subjects import finished, key_of
-from runtime.edge.cited import markdown
+from runtime.edge.passages_markdown import markdown
 from tests.runtime.edge.citing import CITED, SHOWN, cite
 from tests.runtime.edge.conftest import NEAR, Pipeline
 
