@@ -1,6 +1,7 @@
-"""Plain text: the document's text is the file's own, so every offset is an offset into the file.
+"""Bytes as text, for every reader: by the encoding that they name, or by trying the usual ones of our languages; and plain text as
+a document, with its headings and items.
 
-Bytes of unknown encoding are decoded by trying the usual encodings of our languages.
+The text of such a document is the file's own, so every offset is an offset into the file.
 """
 
 import codecs

@@ -12,7 +12,7 @@ from bus.delivery.limit import Limit, least_at_once
 from bus.runs.runs import Runs
 from bus.wire.errors import Unavailable
 from index.plugins import installed
-from runtime.edge import check, health, openapi, run_list, run_trace, runs, search, websocket
+from runtime.edge import asyncapi, check, health, openapi, run_list, run_trace, runs, search, websocket
 from runtime.edge.canary import Canary
 from runtime.edge.door import CALLER, Door
 from runtime.edge.openapi import ROUTES
@@ -39,7 +39,7 @@ def all_routes(edge: Edge) -> tuple[Route, ...]:
     # The files come before the documents themselves: an id may hold slashes.
     ours = declared(runs, run_list, run_trace, websocket, search, check, source_files, sources, source_page)
     theirs = [route for protocol in protocols for route in protocol.load()(edge)]
-    return (*ours, *theirs, *declared(health, document, openapi))
+    return (*ours, *theirs, *declared(health, document, openapi, asyncapi))
 
 
 def make_app(

@@ -24,7 +24,8 @@ from bus.wire.parts import Passage
 from index.plugins import installed
 from runtime import edge, mcp
 from runtime.edge.app import make_app
-from runtime.edge.openapi import asyncapi_document, openapi_document
+from runtime.edge.asyncapi import asyncapi_document
+from runtime.edge.openapi import openapi_document
 from runtime.edge.routes import Reply, Route
 from runtime.settings import EdgeSettings
 from tests.polling import until
