@@ -35,6 +35,8 @@ import bus.powers.events
 import bus.powers.sources
 import bus.runs.run_record
 import bus.wire.messages
+import bus.wire.parts
+import bus.wire.settled
 import runtime.edge.relay
 import runtime.edge.runs
 import runtime.edge.search
@@ -204,25 +206,25 @@ async def test_an_event_of_a_newer_server(edge: str) -> None:
 
 TYPES = [
     (messages.Question, QuestionAsked),
-    (messages.Turn, bus.wire.messages.Turn),
-    (messages.Context, bus.wire.messages.Context),
-    (messages.ContextMetadata, bus.wire.messages.ContextMetadata),
-    (messages.Constraints, bus.wire.messages.Constraints),
+    (messages.Turn, bus.wire.parts.Turn),
+    (messages.Context, bus.wire.parts.Context),
+    (messages.ContextMetadata, bus.wire.parts.ContextMetadata),
+    (messages.Constraints, bus.wire.parts.Constraints),
     (messages.Filter, bus.wire.messages.Filter),
-    (messages.About, bus.wire.messages.About),
-    (messages.CitedPlace, bus.wire.messages.CitedPlace),
-    (messages.Reference, bus.wire.messages.Reference),
-    (messages.NearPassage, bus.wire.messages.NearPassage),
-    (messages.Citation, bus.wire.messages.Citation),
-    (messages.Flag, bus.wire.messages.Flag),
-    (messages.UnverifiedSentence, bus.wire.messages.UnverifiedSentence),
-    (messages.WithheldSentence, bus.wire.messages.WithheldSentence),
+    (messages.About, bus.wire.parts.About),
+    (messages.CitedPlace, bus.wire.settled.CitedPlace),
+    (messages.Reference, bus.wire.settled.Reference),
+    (messages.NearPassage, bus.wire.settled.NearPassage),
+    (messages.Citation, bus.wire.settled.Citation),
+    (messages.Flag, bus.wire.parts.Flag),
+    (messages.UnverifiedSentence, bus.wire.settled.UnverifiedSentence),
+    (messages.WithheldSentence, bus.wire.settled.WithheldSentence),
     (messages.StageTiming, bus.runs.run_record.StageTiming),
     (messages.Run, bus.runs.run_record.RunRecord),
     (messages.Cancelled, runtime.edge.runs.Cancelled),
-    (messages.Hit, bus.wire.messages.Passage),
+    (messages.Hit, bus.wire.parts.Passage),
     (messages.Hits, runtime.edge.search.SearchAnswer),
-    (messages.Block, bus.wire.messages.Block),
+    (messages.Block, bus.wire.parts.Block),
     (messages.ListedSource, bus.powers.sources.ListedSource),
     (messages.SourceText, bus.powers.sources.SourceText),
     (messages.SourceList, bus.powers.sources.SourceList),
