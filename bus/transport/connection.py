@@ -100,12 +100,14 @@ class Connection(Client):
         token, loop = str(next(self._requests)), asyncio.get_running_loop()
         future: asyncio.Future[Msg] = loop.create_future()
         self._resp_map[token] = future
-        expiry = loop.call_later(timeout, _expire, future)
         try:
             await self.publish(subject, payload, reply=f"{self._replies}{token}", headers=headers)
-            return await future
+            expiry = loop.call_later(timeout, _expire, future)
+            try:
+                return await future
+            finally:
+                expiry.cancel()
         finally:
-            expiry.cancel()
             self._resp_map.pop(token, None)
 
     _parse_header_lines = staticmethod(header_lines)  # nats-py's looks at each character of each name
