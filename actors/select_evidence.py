@@ -5,7 +5,7 @@ PassagesReady -> AnswerRequested | AnswerSettled (the closest passages, or a ref
 A model decides: it picks spans or finds that none answers, with the rules' choice among the retrieved passages as a suggestion.
 The rules decide without a model, where it fails or picks nothing that is in the passages, and where they are as sure as
 a profile's `retrieval.sure_from`; where no model chose, the probability of their choice decides whether there is an answer at all.
-Contexts given by the caller are judged by the model alone. Overviews without a model have rules of their own.
+Overviews without a model have rules of their own.
 """
 
 from actors.evidence import spans

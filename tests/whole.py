@@ -10,7 +10,7 @@ import msgspec
 
 from actors.evidence.spans import share_held
 from actors.pipeline import pipeline
-from actors.question.resolved import Defaults, resolving_under
+from actors.question.resolved import RULES, Defaults, resolving_under
 from bus.delivery.worker import Worker
 from bus.journal.janitor import Janitor
 from bus.journal.journal import Journal
@@ -138,11 +138,8 @@ async def whole(
     find: Callable[[SearchRequest], Awaitable[SearchReply]] = find,
     url: str = "",
     in_place: bool = False,
-    has_model: bool = False,
 ) -> AsyncIterator[Whole]:
     """Ready for questions; `url`: over this server, not one of its own; `in_place`: the actors answer their asks.
-
-    `has_model`: the engine counts as a model, so rules only suggest.
 
     Bugs of actors or engine fail the test at the end.
     """
@@ -173,7 +170,7 @@ async def whole(
         stop_asks = await server.start()
         stop_searches = await serve_search(searching, find)
         worker = Worker(pipeline(), settings, answer=inference.answer if in_place else None)
-        with resolving_under(Defaults(has_model=has_model)):
+        with resolving_under(Defaults(has_model=engine.name != RULES)):
             await worker.start()
         janitor = Janitor(worker.client, worker.inbox, worker.journal, settings)
         await janitor.start()

@@ -64,10 +64,10 @@ def spans_of(passage: Passage) -> Iterator[Candidate]:
     """The spans of one passage in order; headings and table headers are none."""
     before: Stems = frozenset()
     for unit in units(passage.text, passage.blocks, passage.char_start):
-        if not unit.answers:
-            before = frozenset()
-            continue
         written = passage.text[unit.start : unit.end]
+        if not unit.answers:
+            before = words_of(written)
+            continue
         first, whole = passage.char_start + unit.start, words_of(written)
         section = section_of(passage, first, first + len(written))
         above = words_of("\n".join((passage.title, section.intro, *section.headings)))

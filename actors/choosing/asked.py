@@ -114,7 +114,7 @@ class Asked:
     """`terms`: each term and its weight. `identifiers` must be in an answer, `likely` most often are; both are folded. `pieces`
     are of the question's words; `sides` are the terms of the two things compared. `cosine_counts`: how much a cosine says, 0 to
     1. `ranks`: of the passages, from 0, where that is not their order. `synonyms`: folded names in the question, each with
-    another name of the same thing.
+    another name of the same thing. `given`: the passages came with the question, and no search has scored them.
     """
 
     text: str
@@ -128,6 +128,7 @@ class Asked:
     cosine_counts: float = 1.0
     ranks: tuple[int, ...] = ()
     synonyms: tuple[tuple[str, str], ...] = ()
+    given: bool = False
     variants: Mapping[str, "Asked"] = field(default_factory=dict)
 
     def in_language(self, language: str) -> "Asked":
@@ -150,34 +151,39 @@ class Asked:
 
 def read_question(question: Question, collection: Collection) -> Asked:
     """The question's own words, and those of its topic at half their weight."""
-    asked = _read(question, question.text, collection)
+    asked = read_text(question.text, question.language, collection, question.topic)
     if collection.languages:
         asked = replace(asked, cosine_counts=min(1.0, sum(collection.languages.values()) / MANY_PASSAGES))
-    variants = {language: _read(question, text, collection) for language, text in collection.variants.items()}
-    return replace(asked, variants=variants) if variants else asked
+    variants = {
+        language: replace(
+            read_text(text, question.language, collection, question.topic), text=asked.text, kind=asked.kind
+        )
+        for language, text in collection.variants.items()
+    }
+    return replace(asked, given=question.contexts is not None, variants=variants)
 
 
-def _read(question: Question, text: str, collection: Collection) -> Asked:
+def read_text(text: str, language: str, collection: Collection, topic: str = "") -> Asked:
     bare = without_question_words(text)
     own = list(dict.fromkeys(terms(bare))) or list(dict.fromkeys(terms(text)))
-    asking = _asking(question.language)
+    asking = _asking(language)
     own = [term for term in own if term not in asking] or own
     rarity = collection.rarity
     # Two characters across the border of words occur nowhere and are no missing word.
     known = [t for t in own if not (is_han(t) and rarity.get(t, 0.0) >= NOWHERE)]
     weights = {t: max(rarity.get(t, UNKNOWN), LEAST) for t in known or own}
-    for term in dict.fromkeys(terms(question.topic)):
+    for term in dict.fromkeys(terms(topic)):
         if rarity.get(term, 0.0) < NOWHERE:
             weights.setdefault(term, TOPIC * max(rarity.get(term, UNKNOWN), LEAST))
     sides = _sides(text, weights)
     return Asked(
-        text=question.text,
-        language=question.language,
+        text=text,
+        language=language,
         terms=weights,
         pieces=frozenset(grams(bare) or grams(text)),
         identifiers=_folded(_EXACT, text),
         likely=(*_folded(_LIKELY, text), *_latin(text)),
-        kind=kind_of(question.text),
+        kind=kind_of(text),
         sides=sides,
     )
 

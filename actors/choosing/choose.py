@@ -7,21 +7,22 @@ is chosen for in follow_ups.py; what becomes of a choice is in actors/selecting/
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import mul
 
 from actors.choosing.aliases import aliases, listed
 from actors.choosing.asked import Asked, read_question
-from actors.choosing.features import FEATURES, Read, read_units, values
+from actors.choosing.features import FEATURES, Read, read_units, values, words_of
 from actors.choosing.rows import MOST_OF_ROW, TOLD, look_up
 from actors.choosing.signs import Ranked, probability, signs
 from actors.choosing.units import MOST, Unit, units_of
-from actors.choosing.weights import Weights, weights
+from actors.choosing.weights import Weights, given_weights, weights
 from actors.evidence.spans import Slice
 from actors.evidence.standing import out_of_date
 from bus.wire.parts import Collection, Passage, Question, Span
 from index.languages.characters import fold
+from index.languages.words import terms
 from index.text.passages import weigh
 
 #: How many units are shown at most, and the least share of the probability that one beside the best needs.
@@ -105,7 +106,7 @@ def choice_of(asked: Asked, ranked: Sequence[Ranked], shown: Sequence[Ranked], p
             (each.unit.passage, *lead_of(asked.in_language(passages[each.unit.passage].language), each.read))
             for each in shown
         ),
-        probability=probability(signs(asked, ranked, shown, passages), weights()),
+        probability=probability(signs(asked, ranked, shown, passages), given_weights() if asked.given else weights()),
         compares=bool(asked.sides),
     )
 
@@ -123,7 +124,12 @@ def _is_in(unit: Unit, passage: Passage, span: Span) -> bool:
 
 def rank(asked: Asked, passages: Sequence[Passage], learned: Weights) -> list[Ranked]:
     """Every unit of the passages, best first; equals in reading order."""
-    read = without_entries(read_units(units_of(passages), passages, aliases(asked, passages)), passages)
+    return rank_units(asked, units_of(passages), passages, learned)
+
+
+def rank_units(asked: Asked, units: Sequence[Unit], passages: Sequence[Passage], learned: Weights) -> list[Ranked]:
+    """The same of these units, which are cut from the passages."""
+    read = without_entries(read_units(units, passages, aliases(asked, passages)), passages)
     rows = values(asked, read, passages)
     weighing = by_place(learned)
     scores = [sum(map(mul, weighing, row)) for row in rows]
@@ -135,6 +141,20 @@ def rank(asked: Asked, passages: Sequence[Passage], learned: Weights) -> list[Ra
         for each, score, chance, row in zip(read, scores, odds, rows, strict=True)
     ]
     return sorted(found, key=lambda each: -each.score)
+
+
+def statistics(texts: Iterable[str], units: Sequence[Unit]) -> Collection:
+    """What an index would know of passages that are in none: how rare each term of the texts is among their units."""
+    bags = [words_of(unit.text).terms for unit in units]
+    wanted = frozenset(itertools.chain.from_iterable(map(terms, texts)))
+    most = _rarity(0, len(bags))
+    return Collection(
+        rarity={term: _rarity(sum(term in bag for bag in bags), len(bags)) / most for term in sorted(wanted)}
+    )
+
+
+def _rarity(count: int, of: int) -> float:
+    return math.log(1 + (of + 1) / (count + 0.5))
 
 
 def by_place(learned: Weights) -> list[float]:

@@ -203,7 +203,7 @@ def _row(
         "pieces": sum(itertools.compress(piece_weight.values(), held)) / pieces_whole,
         "body_pieces": sum(w for piece, w in piece_weight.items() if piece in read.marked) / pieces_whole,
         "rank": 1 / (1 + (asked.ranks[unit.passage] if asked.ranks else unit.passage)),
-        "score": passage.score,
+        "score": 0.0 if asked.given else passage.score,  # its scale is the caller's
         "heading": heading,
         "first": float(unit.first),
         "define": heading if is_definition and unit.first else 0.0,

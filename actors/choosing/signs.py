@@ -17,6 +17,8 @@ from actors.choosing.units import Unit
 from actors.choosing.weights import Weights
 from bus.wire.parts import Passage
 from index.languages.characters import fold, is_han, is_hangul
+from index.languages.meaning import nearness
+from index.languages.negation import is_negated
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,15 @@ SIGNS = (
     "coverage_ahead",  # what it covers of the question, as far as the search knows, beyond all others
 )
 
+#: Those of passages that came with the question, which no search has scored.
+GIVEN = (
+    *SIGNS[:5],
+    "rank",  # 1 / rank of the best unit's passage
+    "scattered",  # entropy of the passages' shares: an answer is in one of them
+    "near",  # how near in meaning the nearest unit is to the question
+    "negated",  # the question denies something, and what is shown does not
+)
+
 #: Shares nearer to 0 or 1 than this tell nothing more.
 _LEAST: Final = 1e-4
 _NUMBERED: Final = ("count", "limit")
@@ -84,7 +95,7 @@ _NAME: Final = re.compile(r"(?<=\w )[A-ZÀ-Ý][\w'’-]+")
 def signs(
     asked: Asked, ranked: Sequence[Ranked], shown: Sequence[Ranked], passages: Sequence[Passage]
 ) -> dict[str, float]:
-    """By the names of SIGNS. `shown` are some of `ranked`, the best first."""
+    """By the names of SIGNS, or of GIVEN. `shown` are some of `ranked`, the best first."""
     best = shown[0]
     # The search knows a passage's score for the whole question only; a part may stand as well in any of them.
     searched = passages if asked.ranks else (passages[best.unit.passage],)
@@ -99,6 +110,15 @@ def signs(
         "terms": math.log(1 + len(asked.terms)),
         "lacking": math.log(1 + sum(known(term, said) < KNOWN for term in asked.terms)),
         "name": float(_lacks_name(asked, shown)),
+    }
+    if asked.given:
+        return of_choice | {
+            "rank": best.value("rank"),
+            "scattered": _scattered(ranked),
+            "near": max(nearness(asked.text, [each.unit.text for each in ranked])),
+            "negated": float(is_negated(asked.text) and not any(is_negated(each.unit.text) for each in shown)),
+        }
+    of_choice |= {
         "no_count": float(asked.kind in _NUMBERED and not _has_kind(asked, shown)),
         "manner": float(asked.kind == "manner"),
         "score": max(passage.score for passage in searched),
@@ -106,6 +126,14 @@ def signs(
         "coverage_ahead": _ahead(passages, best.unit.passage),
     }
     return {name: of_choice[name] if name in of_choice else best.value(name) for name in SIGNS}
+
+
+def _scattered(ranked: Sequence[Ranked]) -> float:
+    shares: dict[int, float] = {}
+    for each in ranked:
+        shares[each.unit.passage] = shares.get(each.unit.passage, 0.0) + each.share
+    whole = sum(shares.values()) or 1.0
+    return -sum(share / whole * math.log(share / whole) for share in shares.values() if share)
 
 
 def probability(found: dict[str, float], learned: Weights) -> float:

@@ -18,6 +18,8 @@ from index.text.passages import weigh
 MOST = 580
 #: A longer paragraph is several units, each of as many sentences as weigh this much.
 LONG_PARAGRAPH = 300
+#: The level of a heading that has no mark.
+LOWEST = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +100,9 @@ def _cut(passage: Passage) -> tuple[Unit, ...]:
     for unit in cutting.units(passage.text, passage.blocks, offset):
         if unit.kind == "heading":
             close()
-            title = " ".join(passage.text[unit.start : unit.end].lstrip("# ").split())
-            level = level_at.get(unit.start, 1)
+            line = passage.text[unit.start : unit.end]
+            title = " ".join(line.lstrip("# ").split())
+            level = level_at.get(unit.start) or len(line) - len(line.lstrip("#")) or LOWEST
             path = [above for above in path if above[0] < level] + [(level, title)]
             section, first = section + 1, True
             continue

@@ -22,7 +22,7 @@ class FittedOn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 class Weights(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`ranking` weighs a unit's features, and `none` is the score of there being no answer; `calibration`, with `bias`, gives the
-    log-odds that what is shown answers.
+    log-odds that what is shown answers; `given` and `given_bias` do so for passages that came with the question.
 
     A feature that is not named weighs nothing.
     """
@@ -31,12 +31,20 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     none: float = 0.0
     calibration: dict[str, float]
     bias: float
+    given: dict[str, float] = {}
+    given_bias: float = 0.0
     fitted_on: tuple[FittedOn, ...] = ()
 
 
 @cache
 def weights() -> Weights:
     return msgspec.json.decode(FILE.read_bytes(), type=Weights)
+
+
+@cache
+def given_weights() -> Weights:
+    learned = weights()
+    return msgspec.structs.replace(learned, calibration=learned.given, bias=learned.given_bias)
 
 
 #: The probability from which an answer is shown.

@@ -12,9 +12,10 @@ from msgspec import UNSET
 
 from actors.choosing.aliases import in_one_name
 from actors.choosing.asked import kind_of, named_sides, unsaid
-from actors.choosing.choose import Choice, by_place, choice_in, choice_of
+from actors.choosing.choose import Choice, by_place, choice_in, choice_of, statistics
 from actors.choosing.features import FEATURES
 from actors.choosing.follow_ups import choose_parts
+from actors.choosing.units import units_of
 from actors.choosing.weights import HIGH, shows, weights
 from actors.evidence import spans
 from actors.evidence.conflicts import conflicts_in, opposing
@@ -78,15 +79,16 @@ def candidates(message: PassagesReady) -> tuple[Passage, ...]:
 
 
 def chosen(message: PassagesReady, passages: tuple[Passage, ...]) -> Choice | None:
-    """The choice of the rules; None where the contexts were given, or hold nothing that can be read."""
-    if message.question.contexts is not None:
-        return None
+    """The choice of the rules; None where the passages hold nothing that can be read."""
     synonyms = profile_of(message.question.profile).synonyms
     parts = [a.sub_query_statement for a in message.analyses if not a.sub_query_id.startswith("sq_add_")]
     question = message.question
     if message.complex and synonyms:
         question = msgspec.structs.replace(question, text=in_one_name(question.text, synonyms))
-    choice = choose_parts(question, parts, passages, message.collection, synonyms)
+    collection = message.collection
+    if question.contexts is not None:
+        collection = statistics((question.text, question.topic, *parts), units_of(passages))
+    choice = choose_parts(question, parts, passages, collection, synonyms)
     if choice is None or asks_model(message.question, "select_evidence"):
         return choice
     return in_one_language(message.question, choice, passages)

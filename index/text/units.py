@@ -1,14 +1,16 @@
 """Cut a text along its blocks into units that a person can read: a sentence, a list item, a row, code with its sentence.
 
 A unit never runs over a block's edge, save that code takes in the sentence directly above that introduces it. Without blocks
-every sentence is a unit.
+every sentence is a unit, and the marks of Markdown and the look of a line tell what kind it is.
 """
 
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
+from index.languages import every, union
+from index.text.citations import TICKS
 from index.text.sentences import split
 
 #: A longer item or definition is several units: its sentences.
@@ -17,6 +19,22 @@ _SILENT = frozenset(("heading", "table_header"))
 #: The beginning of an item, of which a block that is a whole list has several; and the text before its first word.
 _MARKED = re.compile(r"^[ \t]*(?:[-*+•–]|\d{1,3}[.)])[ \t]+\S", re.MULTILINE)
 _MARKER = re.compile(r"\s*(?:[-*+•–]|\d{1,3}[.)])?\s*")
+
+#: What begins a line of Markdown, by kind; a table's header has a line of dashes below.
+_BEGINS: Final = (
+    ("heading", re.compile(r"#{1,6}\s")),
+    ("table_row", re.compile(r"\|")),
+    ("code", re.compile(TICKS)),
+    ("list_item", re.compile(r"(?:[-*+•–]|\d{1,3}[.)])\s")),
+)
+_DASHES: Final = re.compile(r"[ \t]*\n[ \t]*\|?[ \t]*:?-{2,}")
+_LAST_LETTERS = "".join(every(lambda language: language.noise.last_letters))
+# Short, without a full stop, and not a row of a table or a list of facts.
+_HEADING = re.compile(rf"^(?=.{{1,40}}$)[^|:：=\d]*[^|:：=\d.!?。！？؟…{_LAST_LETTERS}」”\"')]$")
+_ARTICLE = re.compile(
+    rf"^(?:\d+[.:]|{union(lambda language: language.noise.article_headings).pattern})[^.。]{{0,30}}[^.!?。！？؟…|]$"
+)
+_ASKS = re.compile(r"[?？؟]\s*$")
 
 
 class BlockLike(Protocol):
@@ -61,7 +79,7 @@ def units(text: str, blocks: Sequence[BlockLike] = (), offset: int = 0) -> list[
 @lru_cache(maxsize=1024)
 def _units(text: str, blocks: tuple[BlockLike, ...], offset: int) -> list[Unit]:
     if not blocks:
-        return [Unit(start, end) for start, end in split(text)]
+        return [Unit(start, end, _kind(text, start, end)) for start, end in split(text)]
     results: list[Unit] = []
     for block in blocks:
         start, end = max(0, block.start - offset), min(len(text), block.end - offset)
@@ -78,6 +96,21 @@ def _units(text: str, blocks: tuple[BlockLike, ...], offset: int) -> list[Unit]:
                 for first, last in _cut(text[start:end], block.kind)
             ]
     return results
+
+
+def _kind(text: str, start: int, end: int) -> str:
+    kind = next((kind for kind, begins in _BEGINS if begins.match(text, start)), "prose")
+    if kind == "table_row" and _DASHES.match(text, end):
+        return "table_header"
+    above, line, below = text[:start].rpartition("\n")[2], text[start:end], text[end:]
+    is_line = not above.strip() and below.lstrip(" \t").startswith("\n") and below.strip()
+    return "heading" if kind == "prose" and is_line and says_nothing(line) else kind
+
+
+def says_nothing(sentence: str) -> bool:
+    """Whether the sentence is a heading or a question."""
+    plain = sentence.strip("#*>-• \t\n")
+    return bool(_HEADING.search(plain) or _ARTICLE.search(plain) or _ASKS.search(plain))
 
 
 def introduced(found: Sequence[Unit], at: int) -> list[Unit]:

@@ -99,7 +99,7 @@ async def main() -> None:
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as profiles:
         if sys.argv[1:]:
             more_sure(Path(profiles), sys.argv[1])
-        async with whole(Path(folder), engine, cache_entries=0, has_model=True) as run:
+        async with whole(Path(folder), engine, cache_entries=0) as run:
             for profile, kind, question in ASKED:
                 engine.complex = kind == "complex"
                 _, record = await run.ask(question, profile=profile)

@@ -69,7 +69,7 @@ FEATURES: dict[str, tuple[tuple[str, str, str], ...]] = {
             "    return ()\n",
         ),
     ),
-    "choosing": (("actors/selecting/chosen.py", "if message.question.contexts is not None:", "if True:"),),
+    "choosing": (("actors/selecting/chosen.py", "choice = choose_parts(", "return None\n    choice = choose_parts("),),
 }
 
 

@@ -11,7 +11,7 @@ import click
 import msgspec
 from rich.table import Table
 
-from actors.choosing.weights import FittedOn
+from actors.choosing.weights import FittedOn, weights
 from index.build_job import Tell
 from runtime.commands.consoles import plain_console
 from runtime.commands.eval import save, write
@@ -125,7 +125,11 @@ def main(
     console = plain_console(width=120)
     for sheet in sheets(fitted):
         console.print(_table(sheet))
-    save(out, msgspec.structs.replace(learned, fitted_on=fitted.fitted_on))
+    known = weights()
+    save(
+        out,
+        msgspec.structs.replace(learned, fitted_on=fitted.fitted_on, given=known.given, given_bias=known.given_bias),
+    )
     if report is not None:
         _write_report(report, fitted)
 

@@ -17,8 +17,8 @@ from actors.gate.check import check_sentence
 from index.languages.detection import detect
 from index.masking import MaskStream, mask
 from index.text.sentences import in_sentences, split
-from prompts.contracts import Evidence
-from runtime.engines.extractive.ranking import features, read_question, read_sentences
+from prompts.contracts import Chunk, Evidence
+from runtime.engines.extractive.ranking import rank
 from tests.message_samples import passage
 
 SHORT = 1_000
@@ -56,7 +56,7 @@ def stated(text: str) -> object:
 
 
 def read_for_an_answer(text: str) -> object:
-    return features(read_question("How many days until refunds are paid?"), read_sentences((text,)))
+    return rank("How many days until refunds are paid?", "en", (Chunk(source_file="a", score=1.0, content=text),))
 
 
 def masked_in_pieces(text: str) -> object:

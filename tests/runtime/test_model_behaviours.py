@@ -64,7 +64,7 @@ async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple
     async with serving(Model()) as model:
         assert isinstance(model, Model)
         engine = OpenAIEngine(model.url, attempts=1)
-        async with whole(folder, engine, cache_entries=0, has_model=True) as run:
+        async with whole(folder, engine, cache_entries=0) as run:
             yield run, model
         await engine.close()
 

@@ -43,7 +43,7 @@ class Model(ScriptedEngine):
 @pytest.fixture(scope="module")
 async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[Whole, Model]]:
     engine = Model()
-    async with whole(tmp_path_factory.mktemp("decides"), engine, cache_entries=0, has_model=True) as made:
+    async with whole(tmp_path_factory.mktemp("decides"), engine, cache_entries=0) as made:
         yield made, engine
 
 

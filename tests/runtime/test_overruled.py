@@ -47,7 +47,7 @@ class Model(Competent):
 @pytest.fixture(scope="module")
 async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[Whole, Model]]:
     engine = Model()
-    async with whole(tmp_path_factory.mktemp("overruled"), engine, cache_entries=0, has_model=True) as run:
+    async with whole(tmp_path_factory.mktemp("overruled"), engine, cache_entries=0) as run:
         yield run, engine
 
 
@@ -128,7 +128,7 @@ REMEMBERED = {name for name in (each.name for each in PROMPTS) if is_remembered(
 
 async def test_cached_replies_are_no_calls(tmp_path: Path) -> None:
     engine = Model()
-    async with whole(tmp_path, engine, has_model=True) as run:
+    async with whole(tmp_path, engine) as run:
         for profile, kind in EVERY:
             first, _ = await asked((run, engine), profile, kind)
             again, _ = await asked((run, engine), profile, kind)
@@ -148,7 +148,7 @@ async def test_rewritten_question_is_remembered(tmp_path: Path) -> None:
     engine = Model()
     earlier = ({"role": "user", "content": "Do you pay refunds?"}, {"role": "assistant", "content": "Yes."})
     history = msgspec.convert(earlier, tuple[Turn, ...])
-    async with whole(tmp_path, engine, has_model=True) as run:
+    async with whole(tmp_path, engine) as run:
         records = [(await asked((run, engine), "general", "simple", conversation_history=history))[0] for _ in range(2)]
     assert [each.calls for each in records][1] == len(engine.asked)
     assert "rewrite_query" not in engine.asked

@@ -81,7 +81,7 @@ async def model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterato
 async def recorded(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Trace files of two runs with a model."""
     folder = tmp_path_factory.mktemp("recorded")
-    async with whole(folder, ScriptedEngine(), cache_entries=0, has_model=True) as run:
+    async with whole(folder, ScriptedEngine(), cache_entries=0) as run:
         for n in range(2):
             _, record = await run.ask(QUESTION)
             write(folder / f"run{n}.jsonl", await read_run(run.journal, record.run_id))

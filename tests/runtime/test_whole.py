@@ -213,7 +213,7 @@ CONTEXT = (Context(content="Refunds are paid within 14 days.", metadata=ContextM
         ("When is it?", {"contexts": ()}, "refused", "no_results", notices.text("replies", "empty_context", "en")),
         ("개점 시간은?", {"contexts": ()}, "refused", "no_results", notices.text("replies", "empty_context", "ko")),
         ("Xyzzy plugh frobnicate?", {}, "refused", "no_results", notices.reason_text("no_results", "en")),
-        ("Who painted the ceiling?", {"contexts": CONTEXT}, "refused", "no_evidence", notices.reason_text("no_evidence", "en")),
+        ("Who painted the ceiling?", {"contexts": CONTEXT}, "refused", "low_relevance", notices.reason_text("low_relevance", "en")),
     ],
 )  # fmt: skip
 async def test_refusal_streams_tokens_without_references(

@@ -4,7 +4,7 @@ import msgspec
 
 from index.languages.tables.numbers import Numbers, Privacy
 from index.languages.tables.page import Page
-from index.languages.tables.questions import Columns, Followups, Noise, Opposites, Questions
+from index.languages.tables.questions import Columns, Followups, Noise, Questions
 from index.languages.tables.terms import Terms
 from index.languages.tables.texts import Check, Notices, Phrases, SourcePage
 from index.languages.tables.words import Grammar, Headings, Identity, Search, Sentences
@@ -21,7 +21,6 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     noise: Noise
     notices: Notices
     numbers: Numbers
-    opposites: Opposites
     page: Page
     phrases: Phrases
     privacy: Privacy

@@ -1,4 +1,4 @@
-r"""What is asked, and how: columns.toml, followups.toml, noise.toml, opposites.toml and questions.toml.
+r"""What is asked, and how: columns.toml, followups.toml, noise.toml and questions.toml.
 
 questions.toml: how a question is recognised and split, and what the thing it asks for looks like.
 
@@ -155,13 +155,6 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     keys: Words  # beginnings of words typed along a row of keys
     article_headings: Pattern  # the beginning of an article heading in a law or contract
     last_letters: str  # letters that end a sentence even without a full stop, for a character class
-
-
-class Opposites(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """opposites.toml: words that reverse a question when the text has another word of their group."""
-
-    groups: tuple[Words, ...]  # folded words of which only one can be true
-    superlatives: Pattern  # and ordinals, over a whole folded word
 
 
 class Columns(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

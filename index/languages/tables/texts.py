@@ -99,17 +99,7 @@ class Refusals(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Reasons why the documents do not answer."""
 
     not_in_evidence: Text
-    no_relation: Text  # they mention the subject, but not the requested fact
-
-
-class NoSuchKind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The same, where nothing of the kind asked for is there."""
-
-    person: Text
-    time: Text
-    count: Text
-    place: Text
-    reason: Text
+    no_number: Text  # a number is asked for, and there is none
 
 
 class DirectReplies(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -155,7 +145,6 @@ class Phrases(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """phrases.toml: the extractive engine's own words; all its other text is quotation."""
 
     refusals: Refusals
-    no_such_kind: NoSuchKind
     replies: DirectReplies
     headings: AnswerHeadings
     quotation_marks: QuotationMarks

@@ -10,11 +10,10 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
-from actors.choosing.asked import kind_of, named_sides
+from actors.choosing.asked import named_sides
 from actors.gate.check import check_sentence, withholds
 from index.languages import LANGUAGES, UNDETERMINED, of, spoken, union
 from index.languages.detection import detect
-from index.languages.tables.texts import NoSuchKind
 from index.text.sentences import split
 from prompts.contracts import (
     SECTIONS,
@@ -28,11 +27,10 @@ from prompts.contracts import (
     Synthesis,
 )
 from prompts.vocabulary import Confidence
-from runtime.engines.extractive.answerable import Lack, lack
 from runtime.engines.extractive.chosen import in_brief, is_chosen, name_of, quote_chosen, source_line
 from runtime.engines.extractive.quoted import Quoted, in_reading_order
-from runtime.engines.extractive.quoting import cite, clean, laid_out, quote, shorten, texts_of
-from runtime.engines.extractive.ranking import rank
+from runtime.engines.extractive.quoting import cite, clean, laid_out, quote, shorten
+from runtime.engines.extractive.ranking import lack, rank
 
 SIMPLE_SENTENCES = 4
 #: A longer sentence is a list that lost its line breaks; its beginning says what it is about.
@@ -72,9 +70,10 @@ def answer_simple(prompt: AnswerSimple) -> str:
 def answer_synthesis(prompt: AnswerSynthesis) -> Synthesis:
     """The best cited sentences that fit in 400 characters; a refusal with its reason if none is about the question."""
     quoted = quote(prompt.query, prompt.evidence, prompt.language, SYNTHESIS_CHARS)
-    missing = lack(rank(prompt.query, *texts_of(prompt.evidence)), lenient=True)
+    missing = lack(rank(prompt.query, prompt.language, prompt.evidence), prompt.query)
     if missing or not quoted:
-        reason = refusal(missing or "subject", prompt.query, prompt.language)
+        refusals = spoken(prompt.language).phrases.refusals
+        reason = refusals.no_number if missing == "kind" else refusals.not_in_evidence
         return Synthesis(answer="", used_citations=(), confidence="low", refused=True, refuse_reason=reason)
     kept: list[Quoted] = []
     for q in quoted:
@@ -104,16 +103,6 @@ def answer_structured(prompt: AnswerStructured) -> StructuredAnswer:
 def sources(quoted: list[Quoted]) -> tuple[str, ...]:
     """The `source_id`s of the sentences, each once, in order of first use."""
     return tuple(dict.fromkeys(e.source_id for q in quoted for e in q.cites))
-
-
-def refusal(lacking: Lack, question: str, language: str) -> str:
-    """Why the evidence does not answer: it names the missing kind of thing, or says that nothing was found."""
-    phrases = spoken(language).phrases
-    kind = kind_of(question)
-    if lacking == "kind" and kind in NoSuchKind.__struct_fields__:
-        named: str = getattr(phrases.no_such_kind, kind)
-        return named
-    return phrases.refusals.no_relation if lacking == "relation" else phrases.refusals.not_in_evidence
 
 
 def _confidence(kept: list[Quoted]) -> Confidence:

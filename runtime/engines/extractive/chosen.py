@@ -13,8 +13,8 @@ from index.text.sentences import split
 from prompts import notices
 from prompts.contracts import Evidence
 from runtime.engines.extractive.quoted import Quoted, in_reading_order, said_once
-from runtime.engines.extractive.quoting import Limits, cite, clean, laid_out, quoted_unit, shorten, texts_of
-from runtime.engines.extractive.ranking import Ranked, rank
+from runtime.engines.extractive.quoting import Limits, cite, clean, laid_out, quoted_unit, shorten
+from runtime.engines.extractive.ranking import Read, read_units
 
 #: The most that is shown, in weights without the markers.
 MOST: Final = 600.0
@@ -38,22 +38,22 @@ def quote_chosen(question: str, evidence: tuple[Evidence, ...], language: str = 
     """
     evidence = tuple(each for each in evidence if each.lead)
     asked = (question, language or detect(question))
-    ranked = sorted(rank(question, *texts_of(evidence)).ranked, key=lambda r: (r.read.passage, r.read.position))
+    units = read_units(evidence)
     shown: set[tuple[int, int]] = set()
     leading: set[tuple[int, int]] = set()
     found: list[Quoted] = []
-    for r in ranked:
-        if (r.read.passage, r.read.position) in shown:
+    for read in units:
+        if (read.passage, read.position) in shown:
             continue
-        source = evidence[r.read.passage]
-        quoted = quoted_unit(r, source, Limits(0, 0), 0, whole=True, asked=asked)
+        source = evidence[read.passage]
+        quoted = quoted_unit(read, source, Limits(0, 0), 0, whole=True, asked=asked)
         if quoted is not None:
-            shown.update((r.read.passage, position) for position in quoted.positions)
+            shown.update((read.passage, position) for position in quoted.positions)
             found.append(quoted)
-            if _leads(r, quoted, source):
+            if _leads(read, quoted, source):
                 leading.add((source.n, quoted.position))
     if not found:  # nothing but what introduces something that is not shown
-        cut = (quoted_unit(r, evidence[r.read.passage], Limits(0, 0), 0, whole=False, asked=asked) for r in ranked)
+        cut = (quoted_unit(read, evidence[read.passage], Limits(0, 0), 0, whole=False, asked=asked) for read in units)
         found = [quoted for quoted in cut if quoted is not None]
     told = [each for each in found if (each.evidence.n, each.position) in leading or not _IMPRINT.match(each.text)]
     return _fitting(said_once(told or found), leading)
@@ -94,11 +94,11 @@ def name_of(evidence: Evidence) -> str:
     return clean(evidence.title or evidence.source_id)
 
 
-def _leads(r: Ranked, quoted: Quoted, evidence: Evidence) -> bool:
+def _leads(read: Read, quoted: Quoted, evidence: Evidence) -> bool:
     """Whether what is quoted from a unit on has the sentence that answers."""
     at = evidence.text.find(evidence.lead)
-    last = evidence.units[max(quoted.positions)].end if evidence.units else r.read.end
-    return r.read.start <= at < last
+    last = evidence.units[max(quoted.positions)].end if evidence.units else read.unit.end
+    return read.unit.start <= at < last
 
 
 def _fitting(found: list[Quoted], leading: Set[tuple[int, int]]) -> list[Quoted]:

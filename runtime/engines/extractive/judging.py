@@ -1,4 +1,4 @@
-"""Judge what was found, select the verbatim sentences that answer, and judge what was written.
+"""Judge what was found, and what was written.
 
 Relevance goes by coverage and rarity, sufficiency by the aspects covered; an answer's contradictions are the gate's findings, and
 the language guard changes nothing.
@@ -19,7 +19,6 @@ from prompts.contracts import (
     GuardLanguage,
     JudgeRelevance,
     JudgeSufficiency,
-    PickedSpan,
     Relevance,
     SelectEvidence,
     SubQuery,
@@ -28,67 +27,13 @@ from prompts.contracts import (
     VerifyAnswer,
 )
 from prompts.vocabulary import Confidence, ContradictionType, FlagKind
-from runtime.engines.extractive.answerable import LEAST_SHARED, lack
-from runtime.engines.extractive.queries import parts_of
 from runtime.engines.extractive.quoting import clean, shorten
-from runtime.engines.extractive.ranking import Ranked, rank
-
-#: The contract's bounds on the reply.
-MOST_SPANS, LONGEST_SPAN = 8, 800
-#: Sentences for each part of a question with several parts.
-MOST_OF_A_PART = 2
+from runtime.engines.extractive.ranking import Ranked, rank, unlike
 
 
 def select_evidence(prompt: SelectEvidence) -> EvidencePick:
-    """What the rules chose already; without that, spans, best first, adjacent sentences joined; empty if the passages do not
-    contain what is asked.
-
-    A question of several parts gets the evidence of each part that the passages answer.
-    """
-    if prompt.suggested:
-        return EvidencePick(spans=prompt.suggested)
-    passages = tuple(chunk.content for chunk in prompt.retrieved_chunks)
-    units = tuple(chunk.units for chunk in prompt.retrieved_chunks)
-    rankings = [rank(part, passages, units) for part in parts_of(prompt.original_query, prompt.language)]
-    answered = [ranking for ranking in rankings if not lack(ranking)]
-    if answered and len(rankings) > 1:
-        # If one part is answered, the passages are the right ones, and other parts get the benefit of the doubt.
-        answered = [
-            r for r in rankings if r in answered or (not lack(r, lenient=True) and r.ranked[0].covered >= LEAST_SHARED)
-        ]
-    chosen: dict[tuple[int, int], Ranked] = {}
-    for ranking in answered:
-        best = ranking.best() if len(rankings) == 1 else ranking.best()[:MOST_OF_A_PART]
-        for r in best:
-            chosen.setdefault((r.read.passage, r.read.position), r)
-    return EvidencePick(
-        spans=tuple(
-            PickedSpan(passage=passage + 1, text=passages[passage][start:end][:LONGEST_SPAN].rstrip())
-            for passage, start, end in joined(list(chosen.values()))[:MOST_SPANS]
-        )
-    )
-
-
-def joined(best: list[Ranked]) -> list[tuple[int, int, int]]:
-    """`(passage, start, end)` of the sentences, short neighbours joined, ordered by the better of each."""
-    groups: list[list[Ranked]] = []
-    for r in best:
-        beside = next(
-            (g for g in groups if any(_neighbours(r, other) for other in g) and _length([*g, r]) <= LONGEST_SPAN), None
-        )
-        if beside is None:
-            groups.append([r])
-        else:
-            beside.append(r)
-    return [(g[0].read.passage, min(r.read.start for r in g), max(r.read.end for r in g)) for g in groups]
-
-
-def _neighbours(one: Ranked, other: Ranked) -> bool:
-    return one.read.passage == other.read.passage and abs(one.read.position - other.read.position) == 1
-
-
-def _length(group: list[Ranked]) -> int:
-    return max(r.read.end for r in group) - min(r.read.start for r in group)
+    """What the rules chose: they choose before any engine is asked (actors/choosing)."""
+    return EvidencePick(spans=prompt.suggested)
 
 
 #: The least share of the statement's rarity-weighted words in a sentence, for each grade of relevance.
@@ -108,11 +53,8 @@ _WORD = re.compile(r"[^\W_]+")
 def judge_relevance(prompt: JudgeRelevance) -> Relevance:
     """The chunks' verbatim sentences about the sub-query, with the best of them as its answer."""
     asked = _asked(prompt)
-    chunks = prompt.retrieved_chunks
-    ranking = rank(asked, tuple(c.content for c in chunks), tuple(c.units for c in chunks))
-    about = lack(ranking, lenient=True) != "subject"
-    found = [r for r in ranking.best() + ranking.ranked[:MOST_EXTRACTS] if about and _bears(r)]
-    extracts = list({(r.read.passage, r.read.start): r for r in found}.values())[:MOST_EXTRACTS]
+    ranked = rank(asked, prompt.language, prompt.retrieved_chunks)
+    extracts = [] if unlike(ranked) else list(filter(_bears, ranked[:MOST_EXTRACTS]))
     held = {term for r in extracts for term in terms(prompt.retrieved_chunks[r.read.passage].content)}
     missing = [word for word in dict.fromkeys(_WORD.findall(prompt.sub_query_statement)) if _is_missing(word, held)]
     if not extracts:
@@ -178,7 +120,7 @@ def _asked(prompt: JudgeRelevance) -> str:
 
 
 def _bears(r: Ranked) -> bool:
-    return r.covered >= LOW or (r.covered > 0 and r.probability >= LIKELY)
+    return r.covered >= LOW or (r.covered > 0 and r.share >= LIKELY)
 
 
 def _is_missing(word: str, held: set[str]) -> bool:
@@ -187,9 +129,9 @@ def _is_missing(word: str, held: set[str]) -> bool:
 
 
 def _level(r: Ranked) -> Confidence:
-    if r.covered >= HIGH or (r.covered >= MEDIUM and r.probability >= 0.5):
+    if r.covered >= HIGH or (r.covered >= MEDIUM and r.share >= 0.5):
         return "high"
-    return "medium" if r.covered >= MEDIUM or r.probability >= LIKELY else "low"
+    return "medium" if r.covered >= MEDIUM or r.share >= LIKELY else "low"
 
 
 #: Gravest first, the order in which they are reported.

@@ -19,19 +19,19 @@ class Quoted:
 
     `intro`: what introduces an item; `item`: an item as quoted in a list, without it.
     `positions`: of all units that it shows. `also`: other evidence that says the same, which it cites too.
+    `covered`: the share of the question in it, where it was ranked.
     """
 
     evidence: Evidence
     text: str
     cited: str
-    covered: float
-    score: float
     position: int
     positions: tuple[int, ...]
     kind: str = ""
     intro: str = ""
     item: str = ""
     also: tuple[Evidence, ...] = ()
+    covered: float = 0.0
 
     @property
     def cites(self) -> tuple[Evidence, ...]:

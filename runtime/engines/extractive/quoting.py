@@ -3,6 +3,8 @@ with its introduction, a list below what introduces it, code in a fence below it
 """
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from actors.choosing.rows import told
@@ -12,10 +14,9 @@ from index.languages.detection import detect
 from index.languages.words import terms
 from index.text.sentences import split
 from prompts.contracts import SECTIONS, Evidence, Unit
-from runtime.engines.extractive.answerable import unlike
 from runtime.engines.extractive.queries import parts_of
 from runtime.engines.extractive.quoted import Quoted, in_one_line, said_once
-from runtime.engines.extractive.ranking import Ranked, best_of, rank
+from runtime.engines.extractive.ranking import Ranked, Read, best_of, rank, unlike
 
 #: Besides the best sentence of each span, others are quoted from this probability on.
 WORTH_SAYING = 0.08
@@ -52,8 +53,7 @@ def quote(
     clause to `most_chars`; 0 for no limit. What is not a sentence is quoted whole up to `most_whole`, or `most_chars` if that
     is more, and cut only if there is nothing else to quote.
     """
-    texts, units = texts_of(evidence)
-    ranked = best_of([rank(part, texts, units) for part in parts_of(question, language)])
+    ranked = best_of([rank(part, language, evidence) for part in parts_of(question, language)])
     if unlike(ranked) and detect(question) in {detect(e.text) for e in evidence}:
         return []
     limits = Limits(most_chars, max(most_chars, most_whole))
@@ -68,13 +68,8 @@ def quote(
     return own or found
 
 
-def texts_of(evidence: tuple[Evidence, ...]) -> tuple[tuple[str, ...], tuple[tuple[Unit, ...], ...]]:
-    """The texts of the evidence, and the units of each."""
-    return tuple(e.text for e in evidence), tuple(e.units for e in evidence)
-
-
 def _found(
-    ranked: list[Ranked],
+    ranked: Sequence[Ranked],
     evidence: tuple[Evidence, ...],
     limits: Limits,
     fewest_terms: int,
@@ -86,15 +81,15 @@ def _found(
     shown: set[tuple[int, int]] = set()
     found: list[Quoted] = []
     for k, r in enumerate(ranked):
-        if r.read.passage in said and (ROW in r.text or (k > 0 and r.probability < WORTH_SAYING)):
+        if r.read.passage in said and (ROW in r.text or (k > 0 and r.share < WORTH_SAYING)):
             continue
         if (r.read.passage, r.read.position) in shown:
             continue
-        quoted = quoted_unit(r, evidence[r.read.passage], limits, fewest_terms, whole=whole, asked=asked)
+        quoted = quoted_unit(r.read, evidence[r.read.passage], limits, fewest_terms, whole=whole, asked=asked)
         if quoted is not None:
             said.add(r.read.passage)
             shown.update((r.read.passage, position) for position in quoted.positions)
-            found.append(quoted)
+            found.append(replace(quoted, covered=r.covered))
     return said_once(found)
 
 
@@ -170,21 +165,21 @@ def _of_one_list(one: Quoted, other: Quoted) -> bool:
 
 
 def quoted_unit(
-    r: Ranked, evidence: Evidence, limits: Limits, fewest_terms: int, *, whole: bool, asked: tuple[str, str]
+    read: Read, evidence: Evidence, limits: Limits, fewest_terms: int, *, whole: bool, asked: tuple[str, str]
 ) -> Quoted | None:
     """A unit as it is quoted; None for one that says nothing, does not fit or would be withheld. `asked`: question and language."""
-    unit, n = r.read.unit, evidence.n
+    unit, n = read.unit, evidence.n
     if unit.kind in ("heading", "table_header"):
         return None
-    positions = [r.read.position]
+    positions = [read.position]
     intro = clean(unit.intro) if unit.kind in ("list_item", "definition") else ""
-    said = told(r.text, *asked, evidence.lead) if unit.kind == "table_row" else r.text
+    said = told(read.text, *asked, evidence.lead) if unit.kind == "table_row" else read.text
     text = f"{intro}{' ' if _ENDING.search(intro) else ': '}{clean(said)}" if intro else clean(said)
     item = ""
     if unit.kind == "code":
-        cited = _code(r, evidence)
+        cited = _code(read, evidence)
         text = " ".join(cited.split())
-    elif below := _introduced(r, evidence, limits.whole):
+    elif below := _introduced(read, evidence, limits.whole):
         cited = "\n".join(
             [
                 announced(text, n),
@@ -198,14 +193,14 @@ def quoted_unit(
                 return None
             text = shorten(text, limits.sentence - len(f" [{n}].")) if limits.sentence else text
         cited = _cited(text, n)
-        item = _cited(clean(r.text), n, capital=False) if unit.kind == "list_item" else ""
+        item = _cited(clean(read.text), n, capital=False) if unit.kind == "list_item" else ""
     if whole and limits.whole and len(cited) > limits.whole:
         return None
-    if len(terms(text)) < fewest_terms or (fewest_terms and r.silent) or not any(map(str.isalnum, text)):
+    if len(terms(text)) < fewest_terms or (fewest_terms and read.silent) or not any(map(str.isalnum, text)):
         return None
     if withholds(check_sentence(cited, (evidence,))):
         return None
-    return Quoted(evidence, text, cited, r.covered, r.score, r.read.position, tuple(positions), unit.kind, intro, item)
+    return Quoted(evidence, text, cited, read.position, tuple(positions), unit.kind, intro, item)
 
 
 def _cited(text: str, n: int, *, capital: bool = True) -> str:
@@ -213,9 +208,9 @@ def _cited(text: str, n: int, *, capital: bool = True) -> str:
     return in_one_line(cite(text[start:end], n, capital=capital) for start, end in split(text))
 
 
-def _code(r: Ranked, evidence: Evidence) -> str:
+def _code(read: Read, evidence: Evidence) -> str:
     """Code in a fence, below the sentence that introduces it, or else its heading."""
-    unit = r.read.unit
+    unit = read.unit
     code = evidence.text[unit.code : unit.end]
     sentence = clean(evidence.text[unit.start : unit.code]) or clean(unit.intro)
     nearest = SECTIONS.join(evidence.section.split(SECTIONS)[-2:])  # of the headings that lead to it, the last two
@@ -225,16 +220,16 @@ def _code(r: Ranked, evidence: Evidence) -> str:
     return f"{announced(above, evidence.n)}\n\n{fence}{syntax}\n{code}\n{fence}"
 
 
-def _introduced(r: Ranked, evidence: Evidence, most: int) -> list[tuple[int, Unit]]:
+def _introduced(read: Read, evidence: Evidence, most: int) -> list[tuple[int, Unit]]:
     """The units below this one that it introduces, with their positions: as many as fit in `most` characters (0: all)."""
-    if r.read.unit.kind != "prose":
+    if read.unit.kind != "prose":
         return []
     below: list[tuple[int, Unit]] = []
-    length = len(r.text)
+    length = len(read.text)
     for position, unit in enumerate(evidence.units):
-        if position <= r.read.position or unit.kind in ("heading", "table_header"):
+        if position <= read.position or unit.kind in ("heading", "table_header"):
             continue
-        if unit.kind == "code" or not unit.intro or not r.text.endswith(unit.intro):
+        if unit.kind == "code" or not unit.intro or not read.text.endswith(unit.intro):
             break
         length += len(f"- {evidence.text[unit.start : unit.end]} [{evidence.n}].\n")
         if below and most and length > most:

@@ -20,7 +20,7 @@ type Numbers = NDArray[np.float64]
 type Loss = Callable[[Numbers], tuple[float, Numbers]]
 
 #: What must not speak for a choice; every other sign must not speak against it.
-AGAINST = frozenset(("lacking", "name", "no_count", "manner", "row_without_column"))
+AGAINST = frozenset(("lacking", "name", "no_count", "manner", "row_without_column", "scattered", "negated"))
 #: Strength of the penalty on large weights, in the scale of each sign's own spread.
 PENALTY = 3.0
 #: How much of what is shown should be right: of all from the probability .5 on, and of all from HIGH on.
@@ -47,24 +47,24 @@ def calibrate(tried: Sequence[Tried]) -> Weights:
     odds = np.zeros(len(real))
     collections = {each.collection for each in real}
     if len(collections) < 2:
-        return _logistic(tried)
+        return fitted_to(tried)
     for left_out in collections:
-        fitted = _logistic([each for each in tried if each.collection != left_out])
+        fitted = fitted_to([each for each in tried if each.collection != left_out])
         for at, each in enumerate(real):
             if each.collection == left_out:
                 odds[at] = log_odds(each.signs, fitted)
-    return _stretched(_logistic(tried), odds, np.array([each.right for each in real], dtype=np.float64))
+    return _stretched(fitted_to(tried), odds, np.array([each.right for each in real], dtype=np.float64))
 
 
-def _logistic(tried: Sequence[Tried]) -> Weights:
-    values = np.array([[each.signs[name] for name in SIGNS] for each in tried]).reshape(len(tried), len(SIGNS))
+def fitted_to(tried: Sequence[Tried], names: Sequence[str] = SIGNS) -> Weights:
+    values = np.array([[each.signs[name] for name in names] for each in tried]).reshape(len(tried), len(names))
     right = np.array([each.right for each in tried], dtype=np.float64)
     weights = np.array([each.weight for each in tried])
     spread, mean = values.std(axis=0) + 1e-6, values.mean(axis=0)
     scaled = np.hstack([(values - mean) / spread, np.ones((len(values), 1))])
-    loss = logistic(scaled, right, weights, np.array([PENALTY] * len(SIGNS) + [0.0]))
-    found = minimised(loss, (*SIGNS, "bias"), np.append(spread, 1.0), AGAINST, frozenset(("bias",)))
-    bias = found.pop("bias", 0.0) - sum(weight * mean[SIGNS.index(name)] for name, weight in found.items())
+    loss = logistic(scaled, right, weights, np.array([PENALTY] * len(names) + [0.0]))
+    found = minimised(loss, (*names, "bias"), np.append(spread, 1.0), AGAINST, frozenset(("bias",)))
+    bias = found.pop("bias", 0.0) - sum(weight * mean[names.index(name)] for name, weight in found.items())
     return Weights(ranking={}, calibration=found, bias=round(float(bias), 4))
 
 

@@ -8,6 +8,7 @@ from typing import Protocol
 import pytest
 
 from actors.pipeline import pipeline
+from actors.question.resolved import RULES, Defaults, resolving_under
 from bus.delivery.worker import Worker
 from bus.journal.journal import Journal
 from bus.powers.asking import AskServer
@@ -47,7 +48,7 @@ QUESTIONS = {
     ),
     "refused": QuestionAsked(question="Who is the king of France?", contexts=given(REFUNDS)),
     "closest": QuestionAsked(
-        question="Qui a fondé la bibliothèque ?",
+        question="Qui dirige les étudiants ?",
         contexts=given(
             "La bibliothèque est ouverte de 8 heures à 20 heures. Chaque étudiant peut emprunter cinq livres. "
             "Le retard coûte 0,50 euro par jour.",
@@ -86,17 +87,20 @@ class Recording:
 
 class Recorder(Protocol):
     def __call__(
-        self, engine: Engine, *, cache_entries: int = 0
+        self, engine: Engine, *, cache_entries: int = 0, defaults: Defaults | None = None
     ) -> contextlib.AbstractAsyncContextManager[Recording]: ...
 
 
 @contextlib.asynccontextmanager
-async def recording(settings: BusSettings, engine: Engine, *, cache_entries: int = 0) -> AsyncIterator[Recording]:
+async def recording(
+    settings: BusSettings, engine: Engine, *, cache_entries: int = 0, defaults: Defaults | None = None
+) -> AsyncIterator[Recording]:
     client = await connect(settings.url, name="recorder")
     keep_trying(client)
     close = await AskServer(client, Inference(engine, InferenceSettings(cache_entries=cache_entries)).answer).start()
     worker = Worker(pipeline(), settings)
-    await worker.start()
+    with resolving_under(defaults or Defaults(has_model=engine.name != RULES)):
+        await worker.start()
     inbox = Inbox(client)
     journal = Journal(client, inbox)
     runs = Runs(client, inbox, journal)

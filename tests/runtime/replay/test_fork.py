@@ -2,7 +2,7 @@
 
 import pytest
 
-from actors.evidence import spans
+from actors.choosing import choose
 from actors.evidence.lanes import given as given_passages
 from actors.pipeline import STAGES, pipeline
 from bus.journal.journal import Journal
@@ -62,7 +62,7 @@ async def test_fork_with_another_profile_differs_from_its_stage(traces: dict[str
 
 async def test_fork_names_the_first_difference(traces: dict[str, Trace], monkeypatch: pytest.MonkeyPatch) -> None:
     trace = traces["simple"]
-    monkeypatch.setattr(spans, "SHORT_SPAN_CHARS", 0)
+    monkeypatch.setattr(choose, "LEAST_SHARE", 0.0)
     forked = await fork(trace, pipeline(), "retrieve", "forked", live())
     found = parting(trace, forked, pipeline())
     assert found is not None

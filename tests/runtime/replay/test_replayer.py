@@ -14,10 +14,10 @@ from actors import (
     stream_references,
 )
 from actors.answering import drafting, sentence_check
-from actors.evidence import spans
+from actors.choosing import choose
 from actors.outcome import settling
 from actors.pipeline import ACTORS, pipeline
-from actors.question.resolved import Defaults, resolving_under
+from actors.question.resolved import Defaults
 from bus.delivery.graph import Graph
 from bus.delivery.worker import Worker
 from bus.powers.events import Done, Source
@@ -77,7 +77,7 @@ CHANGES = [
     (drafting, "shortened", lambda text, most: text[:20], "draft", "answer_synthesis", "sentences"),
     (judge_relevance, "keep", lambda passages, extracts: passages[::-1], "complex", "judge_relevance", "passages"),
     (judge_sufficiency, "usable_lanes", lambda proposed, prefix, most: (), "complex", "judge_sufficiency", "type"),
-    (spans, "SHORT_SPAN_CHARS", 0, "simple", "select_evidence", "evidence"),
+    (choose, "LEAST_SHARE", 0.0, "simple", "select_evidence", "asks"),
     (settling, "citations_of", lambda *given: (), "simple", "settle_answer", "settled"),
     (retrieve, "given", lambda contexts: (), "simple", "retrieve", "passages"),
     (stream_references, "closing", lambda settled, ended: [Done()], "simple", "stream_references", "events["),
@@ -223,9 +223,8 @@ async def test_a_reply_outside_its_schema_replays(recorder: Recorder) -> None:
 @pytest.mark.parametrize("settings", [Defaults(numeric_promote=True), Defaults(voice="helpful")])
 async def test_a_run_under_other_settings_replays(recorder: Recorder, settings: Defaults) -> None:
     """The settings of the process that recorded the run are in the trace; those of this one do not count."""
-    with resolving_under(settings):
-        async with recorder(ExtractiveEngine()) as record:
-            trace = await record(SIMPLE)
+    async with recorder(ExtractiveEngine(), defaults=settings) as record:
+        trace = await record(SIMPLE)
     assert trace.defaults == settings._replace(masked=False)
     assert (await replay(trace, pipeline())).divergence is None
 
@@ -240,6 +239,8 @@ async def test_remembered_answers_replay(recorder: Recorder) -> None:
 
 class Stalling(ExtractiveEngine):
     """Answers in two sentences, the first of which the gate flags, and stops between them once, until asked again."""
+
+    name = "stalling"
 
     def __init__(self) -> None:
         self.asked_again = asyncio.Event()

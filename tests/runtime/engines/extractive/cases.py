@@ -65,6 +65,9 @@ ANSWERED = [
     ("ar", "لماذا جدد السقف؟", "العاصفة"),
 ]
 
+#: Those whose answering sentence does not speak of its subject as "it" alone.
+SUBJECT_NAMED = [row for row in ANSWERED if row[2] != "Quay Street"]
+
 #: language, question that the passages do not answer
 UNANSWERED = [
     ("en", "What is the boiling point of mercury?"),

@@ -20,7 +20,7 @@ def evidence(n: int, text: str) -> Evidence:
 def quoted(n: int, *sentences: str, positions: tuple[int, ...] = (0,)) -> Quoted:
     text = " ".join(sentences)
     cited = " ".join(f"{sentence[:-1]} [{n}]." for sentence in sentences)
-    return Quoted(evidence(n, text), text, cited, 1.0, 1.0, positions[0], positions)
+    return Quoted(evidence(n, text), text, cited, positions[0], positions)
 
 
 REPEATS = [
@@ -102,4 +102,4 @@ def test_what_only_introduces_is_left_out() -> None:
 
 
 def quoted_as(n: int, cited: str) -> Quoted:
-    return Quoted(evidence(n, cited), cited, cited, 1.0, 1.0, 0, (0,))
+    return Quoted(evidence(n, cited), cited, cited, 0, (0,))

@@ -4,12 +4,15 @@ import re
 
 import pytest
 
-from actors.evidence.prompt_evidence import chunk_of, evidence_of
-from actors.evidence.spans import numbered, picked
+from actors.choosing.choose import choose, statistics
+from actors.choosing.units import units_of
+from actors.evidence.prompt_evidence import evidence_of
+from actors.evidence.spans import numbered
+from actors.question.resolved import resolved
+from bus.wire.messages import QuestionAsked
 from index.text.citations import fences
-from prompts.contracts import AnswerSimple, AnswerSynthesis, SelectEvidence
+from prompts.contracts import AnswerSimple, AnswerSynthesis
 from runtime.engines.extractive.answers import SYNTHESIS_CHARS, answer_simple, answer_synthesis
-from runtime.engines.extractive.judging import select_evidence
 from runtime.engines.extractive.quoting import announced, cite
 from tests.actors.blocks import Piece, passages
 
@@ -32,9 +35,9 @@ GUIDE: tuple[Piece, ...] = (
 
 def answer(question: str) -> str:
     found = passages(*GUIDE)
-    chunks = tuple(map(chunk_of, found))
-    picks = select_evidence(SelectEvidence(original_query=question, retrieved_chunks=chunks, language="en")).spans
-    evidence = evidence_of(numbered(found, picked(found, picks)))
+    choice = choose(resolved(QuestionAsked(question=question)), found, statistics((question,), units_of(found)))
+    assert choice is not None
+    evidence = evidence_of(numbered(found, choice.slices()))
     return answer_simple(AnswerSimple(original_query=question, retrieved_chunks=evidence, language="en"))
 
 
@@ -43,7 +46,7 @@ def answer(question: str) -> str:
     [
         (
             "How do I install the harbour tool?",
-            "Install the harbour tool from the package index [1]:\n\n```\npip install harbour\n\n"
+            "Install the harbour tool from the package index [2]:\n\n```\npip install harbour\n\n"
             'printf("%d", ships[1]);  // see https://example.org/x <b>\n```',
         ),
         ("What is the fee of a ferry?", "Ship: Ferry | Fee: 30 | Note: Paid on Monday. No refund [1]."),
