@@ -52,7 +52,7 @@ class _Broker(NatsBroker):
     """FastStream's broker over a connection that is opened as every other one is."""
 
     def __init__(self, settings: BusSettings) -> None:
-        super().__init__(logger=None, apply_types=False, graceful_timeout=5.0)
+        super().__init__(logger=None, apply_types=False, serializer=None, graceful_timeout=5.0)
         self._settings = settings
 
     async def _connect(self) -> Client:
