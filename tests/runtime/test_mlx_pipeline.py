@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from actors.pipeline import pipeline
+from actors.question.resolved import Defaults, resolving_under
 from bus.delivery.worker import Worker
 from bus.journal.journal import Journal
 from bus.powers.asking import AskServer
@@ -120,7 +121,8 @@ async def runs(bus_settings: BusSettings, steered: Steered) -> AsyncIterator[Run
     server = AskServer(client, Inference(steered, InferenceSettings(cache_entries=0)).answer)
     close = await server.start()
     worker = Worker(pipeline(), msgspec.structs.replace(bus_settings, ack_wait_s=20.0))
-    await worker.start()
+    with resolving_under(Defaults(has_model=True)):
+        await worker.start()
     inbox = Inbox(client)
     found = Runs(client, inbox, Journal(client, inbox))
     await found.start()
