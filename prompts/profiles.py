@@ -162,7 +162,8 @@ def read(path: Path, folder: Path | None = None) -> tuple[dict[str, Any], list[s
         raw = _layers(path, folder, ())
     except ProfileError as problem:
         return {}, [str(problem)]
-    found = problems(raw, Profile)
+    inherit = ', or write `extends = "general"` to take what is missing from there'
+    found = [f"{each}{inherit}" if each.endswith(": is missing") else each for each in problems(raw, Profile)]
     if not found:
         found = _disagreements(msgspec.convert(raw, Profile, strict=True))
     return raw, found

@@ -131,7 +131,7 @@ def _windows(passage: Passage) -> Iterator[tuple[int, int]]:
     """From each unit, as many of its section as fit in WINDOW_CHARS; the first unit whole if the passage has blocks."""
     cut = units(passage.text, passage.blocks, passage.char_start)
     if not any(unit.answers for unit in cut):
-        cut = units(passage.text) or [Unit(0, len(passage.text))]
+        cut = [Unit(*stretch) for stretch in split(passage.text)] or [Unit(0, len(passage.text))]
     for first, unit in enumerate(cut):
         if not unit.answers:
             continue

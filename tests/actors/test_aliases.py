@@ -1,4 +1,4 @@
-"""What the documents give in brackets as another name, or a profile lists, counts as the same thing."""
+"""What the documents give in brackets as another name, write with another space, or a profile lists, counts as the same thing."""
 
 import pytest
 
@@ -27,6 +27,11 @@ def pairs(question: str, *texts: str) -> set[tuple[str, str]]:
         ("What is tail call elimination?", ("It does tail call elimination (TCE).",), {("tail call elimination", "tce")}),
         ("What is a ferry?", ("It does tail call elimination (TCE) at once.",), set()),
         ("How high is the fee?", ("The fee (30) is due.",), set()),
+        ("엄격모드는 어떻게 켜나요?", ("엄격 모드를 켜려면 첫 줄에 적는다.",), {("엄격모드", "엄격 모드")}),
+        ("엄격 모드는 어떻게 켜나요?", ("엄격모드를 켜려면 첫 줄에 적는다.",), {("엄격 모드", "엄격모드")}),
+        ("How is the front end built?", ("The frontend is built by make.",), {("front end", "frontend")}),
+        ("How is the frontend built?", ("The front end is built by make.",), {("frontend", "front end")}),
+        ("How is the frontend built?", ("The frontend is the front end.",), set()),
     ],
 )  # fmt: skip
 def test_names_in_brackets_are_synonyms(question: str, texts: tuple[str, ...], expected: set[tuple[str, str]]) -> None:

@@ -107,7 +107,7 @@ def test_folder_adds_profiles_and_has_priority(tmp_path: Path) -> None:
         (GOOD.replace('"fr"', '"dn"'), "languages[1]: unknown value 'dn'; one of "),
         (GOOD + "[agents.answer_hint]\ntemperature = 3.0", "agents.answer_hint.temperature: expected a number <= 2.0"),
         (GOOD + 'max_tokens = "many"', "max_tokens: expected a whole number, got a string"),
-        ('description = "x"\nlanguages = ["en"]', "default_language: is missing"),
+        ('description = "x"\nlanguages = ["en"]', 'default_language: is missing, or write `extends = "general"`'),
         (GOOD.replace('default_language = "en"', 'default_language = "ko"'), "default_language: 'ko' is not one of"),
         (GOOD + '[safety_advice]\nen = "See a doctor."', "safety_advice: has no fr, which `languages` lists"),
         (GOOD + 'release = "token"\nmax_answer_chars = 5', "max_answer_chars: cannot be kept when release is 'token'"),

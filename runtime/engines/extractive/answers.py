@@ -62,7 +62,7 @@ def answer_simple(prompt: AnswerSimple) -> str:
     if not quoted:
         return spoken(prompt.language).phrases.refusals.not_in_evidence
     if not prompt.safety_advice:
-        return laid_out(in_reading_order(quoted))
+        return laid_out(in_reading_order(quoted), by_section=True)
     brief = in_brief(quoted, SIMPLE_SENTENCES)
     return f"{laid_out(brief)}\n\n{source_line(brief, prompt.language)}\n\n{prompt.safety_advice}"
 
@@ -134,7 +134,7 @@ def answer_report(prompt: AnswerReport) -> str:
     question, evidence, language = prompt.original_query, prompt.evidence, prompt.language
     chosen = quote_chosen(question, evidence, language) if is_chosen(evidence) else []
     if chosen and not prompt.safety_advice:
-        return laid_out(chosen)
+        return laid_out(chosen, by_section=True)
     phrases = spoken(language).phrases
     quoted = chosen or quote(question, evidence, language)
     if not quoted:

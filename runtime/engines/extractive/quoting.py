@@ -127,9 +127,12 @@ def shorten(text: str, limit: int) -> str:
     return text[: clause if clause > limit // 3 else word if word > limit // 2 else limit].rstrip(" ,;，；、،")
 
 
-def laid_out(quoted: list[Quoted]) -> str:
-    """The parts of an answer in this order: sentences in one paragraph, the items of one list below what introduces them."""
+def laid_out(quoted: list[Quoted], *, by_section: bool = False) -> str:
+    """The parts of an answer in this order: sentences in one paragraph, or one for each section, items of one list below what
+    introduces them.
+    """
     text, alone = "", False
+    section: tuple[str, str] | None = None
     k = 0
     while k < len(quoted):
         same = 1
@@ -142,10 +145,10 @@ def laid_out(quoted: list[Quoted]) -> str:
             part, stands_alone = "\n".join(lines), True
         else:
             part, stands_alone = quoted[k].cited, quoted[k].stands_alone
-        text = (
-            f"{text}{PARAGRAPH}{part}" if text and (alone or stands_alone) else in_one_line(filter(None, (text, part)))
-        )
-        alone = stands_alone
+        own = (quoted[k].evidence.source_id, quoted[k].evidence.section)
+        begins = text and (alone or stands_alone or (by_section and own != section))
+        text = f"{text}{PARAGRAPH}{part}" if begins else in_one_line(filter(None, (text, part)))
+        alone, section = stands_alone, own
         k += same
     return text
 

@@ -55,6 +55,11 @@ def test_three_equal_sentences_become_one_with_three_markers() -> None:
     assert [e.n for e in one.cites] == [2, 3, 1]
 
 
+def test_each_section_is_a_paragraph() -> None:
+    found = [quoted(1, MONTHLY), quoted(1, ASK, positions=(3,)), quoted(2, "It is free.")]
+    assert laid_out(found, by_section=True).split("\n\n") == [f"{found[0].cited} {found[1].cited}", found[2].cited]
+
+
 def test_paragraph_loses_only_repeated_sentences() -> None:
     found = said_once([quoted(1, MONTHLY), quoted(2, MONTHLY, ASK)])
     assert (
