@@ -169,6 +169,12 @@ def test_printing_needs_the_terminal_module() -> None:
     assert set(found) == set(PRINTERS), "an exception that is none any more"
 
 
+def test_processes_import_nothing_from_where_they_start() -> None:
+    """A user's `runtime.py` or `index.py` beside the documents would be taken for a package of ours without `-P`."""
+    found = [path for folder in ("bus", "index", "runtime") for path in (ROOT / folder).rglob("*.py")]
+    assert [path for path in found if 'sys.executable, "-m"' in path.read_text(encoding="utf-8")] == []
+
+
 def test_progress_columns_read_no_markup() -> None:
     for path in (ROOT / "runtime").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

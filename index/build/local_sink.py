@@ -272,7 +272,7 @@ class VectorProcess(Child):
     """It loads its libraries at once, and works when it is sent a job."""
 
     def __init__(self, progress: Tell) -> None:
-        super().__init__([sys.executable, "-m", "index.build.vectors_process"], keep_errors=True)
+        super().__init__([sys.executable, "-P", "-m", "index.build.vectors_process"], keep_errors=True)
         self._progress = progress
         self._last = Progress("vectors")
 

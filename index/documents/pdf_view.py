@@ -20,7 +20,7 @@ from index.child import Child, limit, requests
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage, PdfPosConv
 
-PROGRAM = (sys.executable, "-m", "index.documents.pdf_view")
+PROGRAM = (sys.executable, "-P", "-m", "index.documents.pdf_view")
 #: The longest that a page may take, in seconds.
 DRAW_S = 20.0
 #: The most pixels of a picture, pixels along one side (WebP has no more), characters of a page that are searched, and boxes.

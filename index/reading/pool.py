@@ -24,7 +24,7 @@ from index.errors import IndexProblem
 from index.reading.job import Limits, Outcome, Task
 from index.reading.readings import Readings
 
-PROGRAM = (sys.executable, "-m", "index.reading.process")
+PROGRAM = (sys.executable, "-P", "-m", "index.reading.process")
 _START_UP_S = 60.0
 #: A process is given its next tasks before it has done the last, up to these.
 _AHEAD, _AHEAD_BYTES = 4, 256 * 1024

@@ -37,7 +37,7 @@ def make_behind(index: Path) -> None:
         return
     if target is None or target.exists() or _tried_lately(target) or not _private(target.parent):
         return
-    command = [sys.executable, "-m", "index.search.class_archive", str(index.absolute())]
+    command = [sys.executable, "-P", "-m", "index.search.class_archive", str(index.absolute())]
     _started.append(
         subprocess.Popen(
             command,
@@ -63,7 +63,7 @@ def _made(index: Path, java: jvm.Java, target: Path) -> Path:
     _remove_unused(target.parent)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=_MAKING) as folder:
         classes, made = Path(folder) / "classes", Path(folder) / "made"
-        record = [sys.executable, "-m", "index.search.class_archive", str(index.absolute()), str(classes)]
+        record = [sys.executable, "-P", "-m", "index.search.class_archive", str(index.absolute()), str(classes)]
         subprocess.run(record, check=True, timeout=_LONGEST_S)
         dump = ["-Xshare:dump", f"-XX:SharedClassListFile={classes}", f"-XX:SharedArchiveFile={made}"]
         command = [str(java.home / "bin" / "java"), *jvm.options_of(java), *dump, "-cp", str(java.jar)]

@@ -95,7 +95,7 @@ async def _up(settings: Settings, *, watches: bool) -> int:
 async def _watch(settings: Settings, tell: Callable[[str], None]) -> None:
     """Follow the index's folders in a process of its own, and print its lines."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "runtime", "index", "watch", "--index", settings.index.dir, "--end-with-stdin"),
+        *(sys.executable, "-P", "-m", "runtime", "index", "watch", "--index", settings.index.dir, "--end-with-stdin"),
         env=child_environ(settings),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,

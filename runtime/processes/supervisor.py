@@ -133,7 +133,7 @@ class Stack:
         for name, told in self.commands.items():
             if told[0] in here:
                 continue
-            command = [sys.executable, "-m", "runtime", "serve", *told, "--name", name, "--end-with-stdin"]
+            command = [sys.executable, "-P", "-m", "runtime", "serve", *told, "--name", name, "--end-with-stdin"]
             environ = child_environ(_with_bus(self.settings, users.bus(self.settings.bus, told[0])))
             self._keepers.append(asyncio.create_task(self._keep(name, command, environ)))
         client = await connect(self.settings.bus, name="groundwire-supervisor")

@@ -50,7 +50,7 @@ class SuiteFile(pytest.File):
         if self.found is None:
             given = [(name, str(self.config.getini(f"groundwire_{name}"))) for name in OPTIONS]
             options = [part for name, value in given if value for part in (f"--{name}", value)]
-            command = [sys.executable, "-m", "runtime", "suite", "run", str(self.path), "--json", *options]
+            command = [sys.executable, "-P", "-m", "runtime", "suite", "run", str(self.path), "--json", *options]
             done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=self.config.rootpath)
             if done.returncode not in (0, 1):
                 raise CaseFailed(done.stderr.strip())
