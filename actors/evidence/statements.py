@@ -39,6 +39,8 @@ _REST_OF_WORD = re.compile(r"[^\W\d_]+| [^\W\d_]+")
 _HAN = re.compile(f"[{HAN}]")
 _NAMES: Final = any_of(every(lambda language: language.numbers.naming.words.split()))
 _MARKS: Final = any_of(["#", *every(lambda language: language.numbers.naming.marks.split())])
+#: What stands before the number of "Figure-2".
+_ENDS_NAME = re.compile(r"[^\W\d_]-")
 _IDENTIFIES = re.compile(rf"(?:\b{_NAMES}\.?|{_MARKS}) ?\Z")
 
 
@@ -105,7 +107,7 @@ def _groups(reading: Reading) -> list[tuple[Value, ...]]:
                 groups[-1].append(value)
                 continue
         groups.append([value])
-    return [tuple(group) for group in groups]
+    return [tuple(group) for group in groups if not _ENDS_NAME.fullmatch(reading.text[: group[0].start][-2:])]
 
 
 def _identifies(text: str, value: Value) -> bool:

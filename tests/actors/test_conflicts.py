@@ -30,6 +30,8 @@ CONFLICTS = [
 ]  # fmt: skip
 AGREE = [
     ("numbers of pictures", "清蒸鲈鱼的成品-预览图-2", "清蒸鲈鱼的成品-预览图-3"),
+    ("numbers of pictures", "清蒸鲈鱼-预览图-2", "清蒸鲈鱼-预览图-3"),
+    ("numbers of models", "The printer of the office is the Laser-200.", "The printer of the office is the Laser-300."),
     ("the same value", "The hall holds 1,200 people when all seats are taken.",
      "The hall holds 1200 people when all seats are taken."),
     ("the same in other words", "회의실 예약은 최대 세 시간까지 할 수 있습니다.",

@@ -40,6 +40,12 @@ FOUND = [
         ("ما الوثائق التي تتحدث عن ماركداون؟", "ماركداون؟"),
         ("오픈소스에 대한 문서를 모두 보여 주세요", "오픈소스"),
         ("哪个文件提到了冰糖？", "冰糖?"),
+        ("Which recipes do I have with bananas?", "bananas?"),
+        ("Quelles recettes ai-je avec des bananes ?", "des bananes ?"),
+        ("¿Qué contratos tengo con Levante?", "levante?"),
+        ("ما العقود التي تتحدث عن التنظيف؟", "التنظيف؟"),
+        ("청소에 대한 계약서를 모두 보여 주세요", "청소"),
+        ("哪些合同提到了清洁？", "清洁?"),
     ],
 )
 def test_list_of_documents_searches_its_subject(text: str, rest: str) -> None:
@@ -53,6 +59,9 @@ def test_list_of_documents_searches_its_subject(text: str, rest: str) -> None:
     [
         "Which documents are required for a visa?",
         "What documents do I need to bring?",
+        "What letters do I have to send?",
+        "Quels rapports ai-je à rendre ?",
+        "¿Qué informes tengo que entregar?",
         "Quels documents faut-il fournir ?",
         "¿Qué documentos necesito?",
         "ما المستندات المطلوبة؟",
