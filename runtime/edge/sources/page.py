@@ -16,6 +16,7 @@ from bus.powers.sources import SourceText, TextAsked, ask_sources
 from index.languages import FALLBACK, LANGUAGES, of
 from index.languages.characters import FROM_RIGHT
 from index.languages.tables.texts import SourcePage
+from index.source_paths import on_the_web
 from runtime.edge.door import Caller
 from runtime.edge.parameters import declared_word, number
 from runtime.edge.problems import EXPECTED, Problem, problem_of
@@ -34,7 +35,6 @@ from runtime.edge.sources.markup import (
     page_at,
 )
 from runtime.edge.state import EDGE, Edge
-from runtime.source_links import is_web
 
 #: The characters of a long document on one page, those of them before the cited text, and the distance within which
 #: a page ends at a line's end.
@@ -212,7 +212,7 @@ def _add_head(main: Element, text: SourceText, to: Addresses, words: SourcePage,
     line = add(main, "p", class_="facts")
     for fact in filter(None, facts):
         add(line, "bdi", fact)
-    if is_web(text.url):
+    if on_the_web(text.url):
         published = add(main, "p", f"{words.published} ", class_="facts")
         add(published, "a", text.url, href=text.url, rel="noopener noreferrer nofollow", dir="ltr")
     if text.original:

@@ -15,14 +15,14 @@ from bus.powers.events import Passages, ProgressEvent, Queued, Sources, StageEve
 from bus.runs.run_record import RunRecord
 from bus.wire.messages import same_fields
 from bus.wire.settled import NearPassage, Reference, UnverifiedSentence
-from index.source_paths import source_path
+from index.source_paths import on_the_web, source_path
 from runtime.edge.cited import base_of, cited
 from runtime.edge.problems import Problem
 from runtime.edge.relay import TextForm
 from runtime.edge.sse import DONE
 from runtime.edge.state import EDGE
 from runtime.edge.ui_stream import schemas as ui
-from runtime.source_links import absolute, is_web
+from runtime.source_links import absolute
 
 #: The SDK and proxies recognise the stream by this header.
 UI_HEADERS = {"x-vercel-ai-ui-message-stream": "v1"}
@@ -104,7 +104,7 @@ class UiForm(TextForm[bytes]):
             yield ui.UiSourceUrl(
                 source_id=str(n), url=each.url, title=each.title, provider_metadata=ui.UiProvider(groundwire=origin)
             )
-        yield from (_document(each) for each in run.references if not is_web(each.url))
+        yield from (_document(each) for each in run.references if not on_the_web(each.url))
         if run.withdrawn:
             yield ui.UiTextStart(id=WITHDRAWAL)
             yield ui.UiTextDelta(id=WITHDRAWAL, delta=run.withdrawn)

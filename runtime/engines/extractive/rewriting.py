@@ -139,14 +139,6 @@ def rewrite_query(prompt: RewriteQuery) -> RewrittenQuery:
     )
 
 
-def loses(question: str, rewritten: str, language: str) -> bool:
-    """Whether the rewrite lacks a content word of the question, pronouns aside."""
-    kept = rewritten.casefold()
-    plain = pattern(spoken(language).followups.pointing.pronouns).sub(" ", question)
-    words = _WORD.findall(plain.casefold())
-    return any(word not in kept and stem(fold(word)) not in kept for word in words if terms(word))
-
-
 def _subject(prompt: RewriteQuery) -> str:
     """What the question before named and asked nothing else of, if it reads as a name; else empty."""
     before = next((turn.content for turn in reversed(prompt.conversation_history) if turn.role == "user"), "")
