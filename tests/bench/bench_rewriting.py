@@ -11,8 +11,10 @@ import click
 import msgspec
 from rich.table import Table
 
-from index.languages.characters import HAN
+from index.languages import pattern, spoken
+from index.languages.characters import HAN, fold
 from index.languages.detection import detect
+from index.languages.words import stem, terms
 from index.search.searcher import Searcher
 from prompts.contracts import RewriteQuery, Turn
 from runtime.commands.consoles import plain_console
@@ -20,7 +22,7 @@ from runtime.commands.eval import save
 from runtime.commands.eval_retrieval import opened
 from runtime.commands.index_options import embedder_options
 from runtime.commands.options import INDEX_FOLDER_PLACE, one_line_errors
-from runtime.engines.extractive.rewriting import loses, rewrite_query
+from runtime.engines.extractive.rewriting import rewrite_query
 from runtime.measure import rankings
 from runtime.measure.lines import read
 
@@ -28,6 +30,14 @@ FORMS = ("as asked", "rewritten", "by people")
 R_K, MRR_K = 5, 10
 
 _WORD = re.compile(rf"[{HAN}]|[^\W_{HAN}]+")
+
+
+def loses(question: str, rewritten: str, language: str) -> bool:
+    """Whether the rewrite lacks a content word of the question, pronouns aside."""
+    kept = rewritten.casefold()
+    plain = pattern(spoken(language).followups.pointing.pronouns).sub(" ", question)
+    words = re.findall(r"[^\W_]+", plain.casefold())
+    return any(word not in kept and stem(fold(word)) not in kept for word in words if terms(word))
 
 
 class FollowUp(msgspec.Struct, frozen=True, kw_only=True):
