@@ -163,6 +163,7 @@ LINKED = "https://docs.example/refunds?lang=ko"
         ("5 < 6 and 7 > 3 [1]", "5 < 6 and 7 > 3 [1]"),
         ("Fait [1] [2, 3].", "Fait [1] [2, 3]."),
         ("Note: data: 5 / 6", "Note: data: 5 / 6"),
+        ("wordwordwordwordwordhttp://e.x", "wordwordwordwordword"),
     ],
 )
 def test_defang(text: str, shown: str) -> None:
