@@ -156,6 +156,10 @@ def find(name: str, folder: Path | None = None) -> Path:
     raise ProfileError(f"there is no profile '{name}'{nearest(name, names(folder))}; see `groundwire profiles list`")
 
 
+#: A key of a whole profile, not of one of its tables.
+_MISSING = re.compile(r"\w+: is missing")
+
+
 def read(path: Path, folder: Path | None = None) -> tuple[dict[str, Any], list[str]]:
     """A profile file merged over those it extends, and its problems, one line each; none means it is usable."""
     try:
@@ -163,7 +167,7 @@ def read(path: Path, folder: Path | None = None) -> tuple[dict[str, Any], list[s
     except ProfileError as problem:
         return {}, [str(problem)]
     inherit = ', or write `extends = "general"` to take what is missing from there'
-    found = [f"{each}{inherit}" if each.endswith(": is missing") else each for each in problems(raw, Profile)]
+    found = [f"{each}{inherit}" if _MISSING.fullmatch(each) else each for each in problems(raw, Profile)]
     if not found:
         found = _disagreements(msgspec.convert(raw, Profile, strict=True))
     return raw, found

@@ -1,12 +1,12 @@
-"""Other names of what a question names: those that the documents give in brackets, "tail call elimination (TCE)", a profile's, and
-the same words written with a space or without.
+"""Other names of what a question names: those in brackets in the documents, "tail call elimination (TCE)"; those that a profile
+lists; and the same words written with a space or without.
 
 A unit that has the other name counts as one that has the name.
 """
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -23,6 +23,8 @@ _BEFORE = 60
 _MOST_CHARACTERS, _MOST_WORDS = 10, 5
 #: The shortest part of a word that may be a word of its own: in Korean, and in other scripts with spaces.
 _LEAST_HANGUL, _LEAST_LETTERS = 2, 3
+#: A longer word is not divided.
+_LONGEST_WORD = 30
 
 
 class Alias(NamedTuple):
@@ -60,24 +62,26 @@ def aliases(asked: Asked, passages: Sequence[Passage]) -> tuple[Alias, ...]:
     return tuple(dict.fromkeys((*found, *_spaced(question, texts))))
 
 
-def _spaced(question: str, texts: Sequence[str]) -> Iterator[Alias]:
+def _spaced(question: str, texts: Sequence[str]) -> list[Alias]:
     """What the texts write only with a space where the question has none, or only without where it has one."""
-
-    def only(wanted: str, other: str) -> bool:
-        return any(wanted in text for text in texts) and not any(other in text for text in texts)
-
+    every = "\n".join(texts)
     words = [(terms(word) or [""])[0] for word in question.split()]
-    for word in words:
-        least = _LEAST_HANGUL if is_hangul(word[:1]) else _LEAST_LETTERS
-        if any(word in text for text in texts):
-            continue
-        for at in range(least, len(word) - least + 1):
-            if only(f"{word[:at]} {word[at:]}", word):
-                yield Alias(word, f"{word[:at]} {word[at:]}")
-    for one, other in itertools.pairwise(words):
-        least = _LEAST_HANGUL if is_hangul(other[:1]) else _LEAST_LETTERS
-        if min(len(one), len(other)) >= least and only(one + other, f"{one} {other}"):
-            yield Alias(f"{one} {other}", one + other)
+    pairs = [
+        (word, f"{word[:at]} {word[at:]}")
+        for word in words
+        if len(word) <= _LONGEST_WORD and word not in every
+        for at in range(_least(word), len(word) - _least(word) + 1)
+    ]
+    pairs += [
+        (f"{one} {other}", one + other)
+        for one, other in itertools.pairwise(words)
+        if min(len(one), len(other)) >= _least(other)
+    ]
+    return [Alias(one, other) for one, other in pairs if other in every and one not in every]
+
+
+def _least(word: str) -> int:
+    return _LEAST_HANGUL if is_hangul(word[:1]) else _LEAST_LETTERS
 
 
 @lru_cache(maxsize=1024)

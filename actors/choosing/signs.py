@@ -4,6 +4,7 @@ Also: a unit among all those of the passages found, as the ranking sees it; and 
 endings are set aside.
 """
 
+import itertools
 import math
 import re
 from collections.abc import Sequence, Set
@@ -85,6 +86,8 @@ GIVEN = (
     "negated",  # the question denies something, and what is shown does not
 )
 
+#: So many texts are compared with a question at once: the memory for it grows with their number and their words.
+_AT_ONCE: Final = 100
 #: Shares nearer to 0 or 1 than this tell nothing more.
 _LEAST: Final = 1e-4
 _NUMBERED: Final = ("count", "limit")
@@ -115,7 +118,10 @@ def signs(
         return of_choice | {
             "rank": best.value("rank"),
             "scattered": _scattered(ranked),
-            "near": max(nearness(asked.text, [each.unit.text for each in ranked])),
+            "near": max(
+                max(nearness(asked.text, [each.unit.text for each in some]))
+                for some in itertools.batched(ranked, _AT_ONCE)
+            ),
             "negated": float(is_negated(asked.text) and not any(is_negated(each.unit.text) for each in shown)),
         }
     of_choice |= {

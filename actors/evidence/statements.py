@@ -39,8 +39,7 @@ _REST_OF_WORD = re.compile(r"[^\W\d_]+| [^\W\d_]+")
 _HAN = re.compile(f"[{HAN}]")
 _NAMES: Final = any_of(every(lambda language: language.numbers.naming.words.split()))
 _MARKS: Final = any_of(["#", *every(lambda language: language.numbers.naming.marks.split())])
-#: What stands before the number of "Figure-2".
-_ENDS_NAME = re.compile(r"[^\W\d_]-")
+_NAME_BEFORE = re.compile(r"[^\W\d_]-\Z")
 _IDENTIFIES = re.compile(rf"(?:\b{_NAMES}\.?|{_MARKS}) ?\Z")
 
 
@@ -107,7 +106,12 @@ def _groups(reading: Reading) -> list[tuple[Value, ...]]:
                 groups[-1].append(value)
                 continue
         groups.append([value])
-    return [tuple(group) for group in groups if not _ENDS_NAME.fullmatch(reading.text[: group[0].start][-2:])]
+    return [tuple(group) for group in groups if not _ends_name(reading.text, group[0])]
+
+
+def _ends_name(text: str, value: Value) -> bool:
+    """Whether the number is the end of a name, as in "Figure-2"."""
+    return _NAME_BEFORE.search(text, max(0, value.start - 2), value.start) is not None
 
 
 def _identifies(text: str, value: Value) -> bool:

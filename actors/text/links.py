@@ -44,7 +44,7 @@ _ELEMENT = re.compile(
 _NAMED_TAG = re.compile(r"<(/?[a-z][\w.-]*(?:\s[^<>`\n]*)?/?)>", re.I)
 _PLACEHOLDER = re.compile(r"<([a-z0-9]+(?:[_-][a-z0-9]+)+)>", re.I)
 _OTHER_BRACKETS: Final = r"⟨\1⟩"
-#: Behind a word that is longer than any scheme, too.
+#: `https://` begins an address even directly behind letters; other schemes do not.
 _BARE = re.compile(rf"(?:(?<![a-z0-9])<?|(?=https?://))({_ADDRESS}|{_SCHEME})>?", re.I)
 _TRAILING: Final = ".,;:!?"
 #: Text without one of these has nothing to remove.

@@ -28,6 +28,9 @@ _BEGINS: Final = (
     ("list_item", re.compile(r"(?:[-*+•–]|\d{1,3}[.)])\s")),
 )
 _DASHES: Final = re.compile(r"[ \t]*\n[ \t]*\|?[ \t]*:?-{2,}")
+#: What stands around a line that has a text below.
+_LINE_BEGINS: Final = re.compile(r"(?<![^\n])[ \t]*\Z")
+_LINE_ENDS: Final = re.compile(r"[ \t]*\n\s*\S")
 _LAST_LETTERS = "".join(every(lambda language: language.noise.last_letters))
 # Short, without a full stop, and not a row of a table or a list of facts.
 _HEADING = re.compile(rf"^(?=.{{1,40}}$)[^|:：=\d]*[^|:：=\d.!?。！？؟…{_LAST_LETTERS}」”\"')]$")
@@ -102,9 +105,8 @@ def _kind(text: str, start: int, end: int) -> str:
     kind = next((kind for kind, begins in _BEGINS if begins.match(text, start)), "prose")
     if kind == "table_row" and _DASHES.match(text, end):
         return "table_header"
-    above, line, below = text[:start].rpartition("\n")[2], text[start:end], text[end:]
-    is_line = not above.strip() and below.lstrip(" \t").startswith("\n") and below.strip()
-    return "heading" if kind == "prose" and is_line and says_nothing(line) else kind
+    is_line = _LINE_BEGINS.search(text, max(0, start - 3), start) and _LINE_ENDS.match(text, end)
+    return "heading" if kind == "prose" and is_line and says_nothing(text[start:end]) else kind
 
 
 def says_nothing(sentence: str) -> bool:
