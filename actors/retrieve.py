@@ -9,7 +9,7 @@ that nothing was found would be false.
 """
 
 from actors.choosing.aliases import with_other_names
-from actors.evidence.lanes import given
+from actors.evidence.lanes import given, near_the_best
 from actors.outcome.refusals import fail, refuse
 from actors.question.profile import profile_of
 from actors.selecting.overview import wider
@@ -54,7 +54,7 @@ async def retrieve(
         if only is not None and hits.none_passes:
             notice = notices.none_passes(question.language, words_of(only))
             return refuse(question, "no_results", text=notice, snapshot=hits.snapshot)
-        passages, snapshot, collection = hits.passages, hits.snapshot, hits.collection
+        passages, snapshot, collection = near_the_best(hits.passages), hits.snapshot, hits.collection
         if not message.judged and (rest := wider(question, passages, request)) is not None:
             passages = (await search(rest)).passages or passages
     if question.events == "all":

@@ -71,8 +71,8 @@ class Retrieval(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """How much is retrieved, and how little is too little."""
 
     k: Depth = 10  # passages after fusion
-    bm25_k: Depth = 5
-    vector_k: Depth = 5
+    bm25_k: Depth = 10
+    vector_k: Depth = 10
     rerank: bool = True  # all of both by the reranker, if the settings name one, before k of them are kept
     #: Share (0..1) of the question's content words, weighted by rarity, that the best passage must hold.
     #: Below it the run is refused with `low_relevance`.

@@ -7,6 +7,9 @@ from index.search.fusion import reciprocal_rank
 from index.source_paths import PATH, on_the_web
 from prompts import contracts
 
+#: So many found passages are always read, and of the others those with this part of the best score: further ones only cost time.
+_FIRST, _NEAR = 5, 0.6
+
 
 def usable_lanes(proposed: tuple[tuple[str, str, str], ...], prefix: str, most: int) -> tuple[SubQuery, ...]:
     """Sub-queries that have a statement, without repeats, renumbered where a model's id cannot be a lane."""
@@ -20,6 +23,14 @@ def usable_lanes(proposed: tuple[tuple[str, str, str], ...], prefix: str, most: 
             name = f"{prefix}_{len(lanes) + 1}x"
         lanes.append(SubQuery(id=name, statement=text, focus=focus.strip()))
     return tuple(lanes[:most])
+
+
+def near_the_best(passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
+    """The first five, and of the others those whose score is a good part of the best one; all, where a reranker chose them."""
+    if any(passage.rerank_score is not None for passage in passages):
+        return passages
+    least = _NEAR * max((passage.score for passage in passages), default=0.0)
+    return passages[:_FIRST] + tuple(passage for passage in passages[_FIRST:] if passage.score >= least)
 
 
 def merge(lanes: tuple[tuple[Passage, ...], ...]) -> tuple[Passage, ...]:

@@ -28,6 +28,8 @@ TRY_S, LONGEST_TRY_S = 3.0, 24.0
 
 #: More candidates than anyone reads; without a limit one search could hold a thread for minutes.
 LARGEST_K = 1000
+#: The candidates of each side that a profile asks for where it names none, today and in the traces of earlier versions.
+USUAL_DEPTH, _EARLIER_DEPTH = 10, 5
 type Candidates = Annotated[int, Meta(ge=0, le=LARGEST_K)]
 
 
@@ -47,8 +49,8 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     query: str
     language: str
     k: Candidates
-    bm25_k: Candidates = 5
-    vector_k: Candidates = 5
+    bm25_k: Candidates = USUAL_DEPTH
+    vector_k: Candidates = USUAL_DEPTH
     filter: Filter | None = None
     rerank: bool = True
     topic: str = ""
@@ -89,7 +91,9 @@ def answers(record: SearchRecord, request: SearchRequest) -> bool:
     """Whether this record answers that search, for whomever and in whichever snapshot. Old records hold the query alone."""
     if record.k == 0:
         return record.query == request.query
-    unlike = ("groups", "snapshot", "run", "as_list")
+    unlike = {"groups", "snapshot", "run", "as_list"}
+    if record.bm25_k == record.vector_k == _EARLIER_DEPTH and request.bm25_k == request.vector_k == USUAL_DEPTH:
+        unlike |= {"bm25_k", "vector_k"}
     names = (field.name for field in msgspec.structs.fields(request) if field.name not in unlike)
     return all(getattr(record, name) == getattr(request, name) for name in names)
 

@@ -248,6 +248,7 @@ def picks(*texts: str) -> ScriptedAsk:
         spans=tuple(contracts.PickedSpan(passage=1, text=text) for text in texts))})  # fmt: skip
 
 
+TULIPS = passage(text="Tulips bloom for days.", title="Garden", score=0.2)
 FAR = question(
     text="Explain zeppelin hangar maintenance intervals, helium purity thresholds, mooring procedures in days"
 )
@@ -263,7 +264,7 @@ FAR = question(
         (found(passage()), picks(), "closest", "no_evidence"),
         (found(passage(), missing=("who pays",), complex=True), picks(), "closest", "insufficient"),
         (found(passage(text="Tulips bloom in April.", title="Garden")), ScriptedAsk(), "refused", "low_relevance"),
-        (found(passage(text="Tulips bloom for days.", title="Garden"), question=FAR), ScriptedAsk(), "closest", "low_relevance"),
+        (found(TULIPS, question=FAR), ScriptedAsk(), "closest", "low_relevance"),
     ],
 )  # fmt: skip
 async def test_unanswerable_question_ends_with_its_reason(
@@ -291,7 +292,7 @@ SECOND = "The shipping fee of 3,000 won is kept in every case, also where a parc
 
 
 async def test_model_is_asked_where_rules_doubt() -> None:
-    doubtful = found(passage(text="Tulips bloom for days.", title="Garden"), question=FAR)
+    doubtful = found(TULIPS, question=FAR)
     model = msgspec.structs.replace(doubtful, question=msgspec.structs.replace(FAR, has_model=True))
     ask = picks("Tulips bloom for days.")
     assert isinstance(await select_evidence.handle(doubtful, ask, unnoted), AnswerSettled)
@@ -348,12 +349,12 @@ async def test_style_of_the_request(profile: str, style: Any, complex_: bool, te
 async def test_foreign_documents_answer_only_with_certainty() -> None:
     known = {"en": 40, "fr": 2}
     answered = await select_evidence.handle(
-        found(passage(), collection=Collection(languages=known)), picks(REFUNDS[:46]), unnoted
+        found(passage(score=0.55), collection=Collection(languages=known)), picks(REFUNDS[:46]), unnoted
     )
     assert isinstance(answered, AnswerRequested)
     assert answered.probability is not None
     assert 0.5 <= answered.probability < 0.9
-    foreign = found(passage(), collection=Collection(languages={"fr": 2, "zh": 40}))
+    foreign = found(passage(score=0.55), collection=Collection(languages={"fr": 2, "zh": 40}))
     settled = await select_evidence.handle(foreign, ScriptedAsk(), unnoted)
     assert isinstance(settled, AnswerSettled)
     assert settled.settled.outcome == "closest"
@@ -380,7 +381,7 @@ async def test_tutor_answers_in_one_language(profile: str) -> None:
 
 async def test_hint_needs_material_that_fits() -> None:
     exercise = question(profile="tutor", text="Calculate the area of a circle with radius 3.")
-    ended = await select_evidence.handle(found(passage(), question=exercise), ScriptedAsk(), unnoted)
+    ended = await select_evidence.handle(found(passage(score=0.2), question=exercise), ScriptedAsk(), unnoted)
     assert isinstance(ended, AnswerSettled)
     assert (ended.settled.outcome, ended.settled.passages) == ("refused", ())
     assert "fits this exercise" in ended.settled.answer

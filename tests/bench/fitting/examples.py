@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from actors.choosing.asked import read_question
+from actors.evidence.lanes import near_the_best
 from actors.question.profile import profile_of
 from actors.question.resolved import resolved
 from bus.wire.messages import QuestionAsked
@@ -85,7 +86,7 @@ def example(searcher: Searcher, gold: GoldQuestion, weight: float) -> Example:
         bm25_k=wanted.bm25_k,
         vector_k=wanted.vector_k,
     )
-    passages = tuple(map(passage_of, hits))
+    passages = near_the_best(tuple(map(passage_of, hits)))
     hidden = tuple(p for p in passages if not passage_holds_gold(gold, p)) if gold.answerable else ()
     return Example(
         question=gold,

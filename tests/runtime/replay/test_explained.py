@@ -92,7 +92,7 @@ async def test_shown_run_names_everything(tmp_path: Path, columns: int) -> None:
         "[1] “Opened software cannot be returned.”",
         "[1] refunds.md 0-129",
         "opening.md 0-122",
-        "1. share 0.872, chosen: refunds.md 0-129",
+        "1. share 0.945, chosen: refunds.md 0-129",
         "classify_intent",
         "select_evidence",
         "answer_simple",
@@ -124,7 +124,7 @@ async def test_why_names_the_reason(tmp_path: Path) -> None:
     unsure = await made("Who founded the shop?")
     assert "too unsure" in why(unsure, explained(unsure), "opening.md")[0][1]
     beaten = why(await made(), explained(await made()), "opening.md")
-    assert any(line.startswith("chosen before it: refunds.md 0-129, share 0.8") for _, line in beaten)
+    assert any(line.startswith("chosen before it: refunds.md 0-129, share 0.9") for _, line in beaten)
 
 
 @pytest.mark.parametrize(("question", "source"), ASKED.items(), ids=lambda part: part[:12])
