@@ -24,6 +24,7 @@ from bus.wire.parts import Collection, Passage, Question, Span
 from index.languages.characters import fold
 from index.languages.words import terms
 from index.text.passages import weigh
+from index.text.units import says_nothing
 
 #: How many units are shown at most, and the least share of the probability that one beside the best needs.
 MOST_UNITS, LEAST_SHARE = 5, 0.01
@@ -208,7 +209,7 @@ def to_show(asked: Asked, ranked: Sequence[Ranked], most: float = MOST) -> list[
 
 
 def _around(shown: Sequence[Ranked], ranked: Sequence[Ranked], most: float) -> Iterator[Ranked]:
-    """What surrounds the best unit in its section, the nearest first, as far as it is not shown and still fits.
+    """What surrounds the best unit in its section, the nearest first, as far as it is not shown, says something and still fits.
 
     A row of a table needs no others.
     """
@@ -217,6 +218,8 @@ def _around(shown: Sequence[Ranked], ranked: Sequence[Ranked], most: float) -> I
     best, room = shown[0].unit, most - sum(_weight(each.unit) for each in shown)
     section = [each for each in ranked if (each.unit.passage, each.unit.section) == (best.passage, best.section)]
     for each in sorted(section, key=lambda each: abs(each.unit.order - best.order)):
+        if each.unit.kind == "prose" and says_nothing(each.unit.text):  # a greeting, a line above a paragraph
+            continue
         if _weight(each.unit) <= room and not _among(each, shown):
             room -= _weight(each.unit)
             yield each

@@ -63,6 +63,11 @@ def test_section_fills_the_room() -> None:
     assert shown("Where is the mill?", (0.6, 0.005, 0.004, 0.003), texts) == texts[:3]
 
 
+def test_greeting_fills_no_room() -> None:
+    texts = ["The mill is here.", "Dear Miller", "It is old.", "Opening times"]
+    assert shown("Where is the mill?", (0.6, 0.005, 0.004, 0.003), texts) == [texts[0], texts[2]]
+
+
 def test_entries_of_contents_are_no_units() -> None:
     texts = ["Titles for Smiths", "handbook.md", "The mill is here.", "# Titles for Smiths", "There are three levels."]
     assert [each.unit.text for each in found("Where is the mill?", *texts)] == [texts[2], texts[4]]
