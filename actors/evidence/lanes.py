@@ -1,4 +1,6 @@
-"""What a round works on: its lanes, what they found as one ranking, a judge's findings, and contexts supplied with the question."""
+"""What a round works on: its lanes, which of the found passages are read and as one ranking, a judge's findings, and contexts
+supplied with the question.
+"""
 
 from bus.wire.messages import PassagesRetrieved
 from bus.wire.parts import Analysis, Context, Extract, Passage, SubQuery
@@ -7,7 +9,7 @@ from index.search.fusion import reciprocal_rank
 from index.source_paths import PATH, on_the_web
 from prompts import contracts
 
-#: So many found passages are always read, and of the others those with this part of the best score: further ones only cost time.
+#: So many found passages are always read, and of the others those with this part of the best score.
 _FIRST, _NEAR = 5, 0.6
 
 
@@ -26,7 +28,7 @@ def usable_lanes(proposed: tuple[tuple[str, str, str], ...], prefix: str, most: 
 
 
 def near_the_best(passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
-    """The first five, and of the others those whose score is a good part of the best one; all, where a reranker chose them."""
+    """The first five, and of the others those with .6 of the best score; all of them if a reranker put them in order."""
     if any(passage.rerank_score is not None for passage in passages):
         return passages
     least = _NEAR * max((passage.score for passage in passages), default=0.0)

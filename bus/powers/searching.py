@@ -28,7 +28,7 @@ TRY_S, LONGEST_TRY_S = 3.0, 24.0
 
 #: More candidates than anyone reads; without a limit one search could hold a thread for minutes.
 LARGEST_K = 1000
-#: The candidates of each side that a profile asks for where it names none, today and in the traces of earlier versions.
+#: The default number of candidates of each side, today and in traces of earlier versions.
 USUAL_DEPTH, _EARLIER_DEPTH = 10, 5
 type Candidates = Annotated[int, Meta(ge=0, le=LARGEST_K)]
 
@@ -88,7 +88,10 @@ def record_of(request: SearchRequest, hits: bytes, began: float) -> SearchRecord
 
 
 def answers(record: SearchRecord, request: SearchRequest) -> bool:
-    """Whether this record answers that search, for whomever and in whichever snapshot. Old records hold the query alone."""
+    """Whether this record answers that search, for whomever and in whichever snapshot.
+
+    Old records hold the query alone, or the earlier default depth, which answers for today's.
+    """
     if record.k == 0:
         return record.query == request.query
     unlike = {"groups", "snapshot", "run", "as_list"}

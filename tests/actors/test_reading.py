@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from actors.answering.drafting import confidence_in, probability_shown, stated_in
 from actors.evidence.lanes import given as given_contexts
-from actors.evidence.lanes import merge, verbatim
+from actors.evidence.lanes import merge, near_the_best, verbatim
 from actors.judge_relevance import judge_relevance, keep
 from actors.judge_sufficiency import ROUND_2, judge_sufficiency
 from actors.question.profile import PROFILES, profile_of
@@ -246,6 +246,13 @@ def found(*passages: Passage, **changes: object) -> PassagesReady:
 def picks(*texts: str) -> ScriptedAsk:
     return ScriptedAsk({"select_evidence": contracts.EvidencePick(
         spans=tuple(contracts.PickedSpan(passage=1, text=text) for text in texts))})  # fmt: skip
+
+
+def test_far_passages_are_left_out_after_the_first_five() -> None:
+    found = tuple(passage(f"{n}.md", score=score) for n, score in enumerate((0.9, 0.5, 0.4, 0.3, 0.2, 0.55, 0.53)))
+    assert near_the_best(found) == found[:6]
+    ordered = (msgspec.structs.replace(found[0], rerank_score=0.1), *found[1:])
+    assert near_the_best(ordered) == ordered
 
 
 TULIPS = passage(text="Tulips bloom for days.", title="Garden", score=0.2)
