@@ -211,14 +211,14 @@ def to_show(asked: Asked, ranked: Sequence[Ranked], most: float = MOST) -> list[
 def _around(shown: Sequence[Ranked], ranked: Sequence[Ranked], most: float) -> Iterator[Ranked]:
     """What surrounds the best unit in its section, the nearest first, as far as it is not shown, says something and still fits.
 
-    A row of a table needs no others.
+    A row of a table needs no others, and next to a sentence it would answer something else.
     """
     if shown[0].unit.kind == "table_row":
         return
     best, room = shown[0].unit, most - sum(_weight(each.unit) for each in shown)
     section = [each for each in ranked if (each.unit.passage, each.unit.section) == (best.passage, best.section)]
     for each in sorted(section, key=lambda each: abs(each.unit.order - best.order)):
-        if each.unit.kind == "prose" and says_nothing(each.unit.text):  # a greeting, a line above a paragraph
+        if each.unit.kind == "table_row" or (each.unit.kind == "prose" and says_nothing(each.unit.text)):
             continue
         if _weight(each.unit) <= room and not _among(each, shown):
             room -= _weight(each.unit)

@@ -14,6 +14,7 @@ from actors.choosing.weights import weights
 from actors.question.resolved import resolved
 from bus.wire.messages import QuestionAsked
 from bus.wire.parts import Collection
+from index.model import BlockKind
 from tests.actors.blocks import Piece, passages
 
 #: Their sum depends on the order.
@@ -24,9 +25,10 @@ SENTENCE = (
 
 
 def found(question: str, *paragraphs: str) -> tuple[Ranked, ...]:
-    """The units of these paragraphs; one that begins with # is a heading."""
+    """The units of these paragraphs; one that begins with # is a heading, with | a row."""
     asked = read_question(resolved(QuestionAsked(question=question)), Collection())
-    blocks: list[Piece] = [("heading" if each.startswith("#") else "prose", each) for each in paragraphs]
+    kinds: dict[str, BlockKind] = {"#": "heading", "|": "table_row"}
+    blocks: list[Piece] = [(kinds.get(each[0], "prose"), each) for each in paragraphs]
     return tuple(rank(asked, passages(*blocks), weights()))
 
 
@@ -66,6 +68,11 @@ def test_section_fills_the_room() -> None:
 def test_greeting_fills_no_room() -> None:
     texts = ["The mill is here.", "Dear Miller", "It is old.", "Opening times"]
     assert shown("Where is the mill?", (0.6, 0.005, 0.004, 0.003), texts) == [texts[0], texts[2]]
+
+
+def test_row_fills_no_room() -> None:
+    texts = ["The mill is here.", "| Rye | 3 sacks |", "It is old."]
+    assert shown("Where is the mill?", (0.6, 0.004, 0.003), texts) == [texts[0], texts[2]]
 
 
 def test_entries_of_contents_are_no_units() -> None:
