@@ -4,7 +4,7 @@ A backend holds one snapshot open. It gives the candidates of both sides, terms 
 each; fusion, duplicates and hits (ranking.py) are pure over them. The folder of an index is one body, OpenSearch another.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 import msgspec
@@ -15,14 +15,8 @@ from index.embedders.embedder import Embedder, Vectors
 from index.filters import Filter
 from index.model import Entry, Groups, Metadata, Passage
 from index.snapshot.snapshot import Manifest
+from index.snapshot.views import Visible
 from index.text.coverage import GramSet
-
-
-class Key(NamedTuple):
-    """A passage in every backend: its document, and its place among that document's passages from 0."""
-
-    source_id: str
-    ordinal: int
 
 
 class Rank(NamedTuple):
@@ -33,14 +27,13 @@ class Rank(NamedTuple):
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """A passage that either side found, with what the ranking needs of it. Its number decides between equal scores.
+    """A passage that either side found, with what the ranking needs of it. Its number is its own and decides between equal scores.
 
     `bm25` and `vector` are its places in the two rankings, if it has one. `cosine` is exact, whichever side found it; 0 where no
     vector was asked for. `sketch` shows near-duplicates; `begins`: the passage is its document's first; `lead` is
     of its document.
     """
 
-    key: Key
     passage: Passage
     metadata: Metadata
     bm25: Rank | None
@@ -106,41 +99,16 @@ def places[K](ranking: Sequence[tuple[K, float]]) -> dict[K, Rank]:
     return {key: Rank(rank, score) for rank, (key, score) in enumerate(ranking, 1)}
 
 
-class Visible(Protocol):
-    """What callers in some groups see: every figure is over the documents they see and no others.
-
-    `languages` counts passages; the rarities weigh every gram and phrase (coverage.py).
-    """
-
-    @property
-    def documents(self) -> int: ...
-    @property
-    def languages(self) -> Mapping[str, int]: ...
-    @property
-    def rarity(self) -> NDArray[np.float32]: ...
-    @property
-    def phrase_rarity(self) -> NDArray[np.float32]: ...
-    def __hash__(self) -> int: ...
-
-
 class Backend(Protocol):
     """One snapshot, open for any number of threads. Every method raises IndexProblem where what it asks cannot be reached:
     an answer is whole or it is none.
     """
 
     @property
-    def snapshot(self) -> str: ...
-
-    @property
     def manifest(self) -> Manifest: ...
 
     @property
     def embedder(self) -> Embedder: ...
-
-    @property
-    def threshold(self) -> float:
-        """The cosine below which a vector hit is dropped."""
-        ...
 
     def seen(self, groups: Groups) -> Visible: ...
 

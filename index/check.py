@@ -46,23 +46,19 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
 
 def stats(index: Path, name: str | None = None) -> Stats:
     """Raises IndexProblem."""
-    handle = snapshot.hold(index, name)
-    try:
-        manifest = handle.manifest
+    with snapshot.hold(index, name) as handle:
         inodes = {
             (status.st_dev, status.st_ino): status.st_size
             for path in (index / "snapshots").rglob("*")
             if path.is_file() and (status := path.stat())
         }
         return stats_of(
-            manifest,
+            handle.manifest,
             read_catalogue(handle.directory).values(),
             snapshots=snapshot.names(index),
-            size_bytes=sum(size for size, _ in manifest.files.values()),
+            size_bytes=sum(size for size, _ in handle.manifest.files.values()),
             all_snapshots_bytes=sum(inodes.values()),
         )
-    finally:
-        handle.close()
 
 
 def stats_of(
@@ -119,11 +115,8 @@ def advice(manifest: Manifest) -> str:
 
 def verify(index: Path, name: str | None = None) -> list[str]:
     """The defects of a snapshot, one line each; empty when it is intact. Raises IndexProblem."""
-    handle = snapshot.hold(index, name)
-    try:
+    with snapshot.hold(index, name) as handle:
         return _problems(handle.directory, handle.manifest)
-    finally:
-        handle.close()
 
 
 def misfit(passage: Passage, entry: Entry) -> list[str]:

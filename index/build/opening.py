@@ -119,11 +119,8 @@ class LocalIndex(LocalSnapshots):
         write_skipped(self.directory, skipped)
 
     def entries(self, name: str | None = None) -> list[Entry]:
-        handle = snapshot.hold(self.directory, name)
-        try:
+        with snapshot.hold(self.directory, name) as handle:
             return list(read_catalogue(handle.directory).values())
-        finally:
-            handle.close()
 
     def stats(self, name: str | None = None) -> "Stats":
         from index.check import stats  # a search needs none of it

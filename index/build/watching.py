@@ -66,9 +66,8 @@ def keep_up(
 
 def snapshot_roots(index: Path) -> tuple[Root, ...]:
     """The folders that the index was built from. Raises IndexProblem."""
-    handle = snapshot.hold(index)
-    handle.close()
-    return handle.manifest.roots
+    with snapshot.hold(index) as handle:
+        return handle.manifest.roots
 
 
 def lines_of(updated: UpdateResult) -> list[str]:

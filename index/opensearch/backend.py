@@ -2,14 +2,13 @@
 
 import functools
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from index.backend import Candidate, CandidateQuery, Candidates, Key, Rank, chosen, places
+from index.backend import Candidate, CandidateQuery, Candidates, Rank, chosen, places
 from index.embedders.embedder import Embedder
 from index.engines import bm25
 from index.errors import IndexProblem
@@ -17,9 +16,9 @@ from index.filters import Filter
 from index.model import Entry, Groups, Passage, group_name, indexed_text
 from index.opensearch import analysis, counts, queries
 from index.opensearch.client import Client
-from index.opensearch.layout import Names, PassageRecord, State, row_of, sees, set_of, unpacked
+from index.opensearch.layout import Names, PassageRecord, State, languages_of, row_of, sees, set_of, unpacked
 from index.snapshot.snapshot import Manifest
-from index.snapshot.views import REMEMBERED
+from index.snapshot.views import REMEMBERED, Visible
 from index.text.coverage import rarity
 from index.text.near_duplicates import SKETCH_WIDTH
 
@@ -28,16 +27,6 @@ type Json = dict[str, Any]
 #: How many documents of a listing come in one reply.
 _PAGE = 1000
 _HELD_PAGE = 100
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class ClusterView:
-    """What callers in some groups see, as a sum over the classes of documents that they see."""
-
-    documents: int
-    languages: Mapping[str, int]
-    rarity: NDArray[np.float32]
-    phrase_rarity: NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -60,10 +49,6 @@ class OpenSearchBackend:
         self._view = functools.lru_cache(REMEMBERED)(self._make_view)
 
     @property
-    def snapshot(self) -> str:
-        return self.state.manifest.snapshot
-
-    @property
     def manifest(self) -> Manifest:
         return self.state.manifest
 
@@ -71,28 +56,22 @@ class OpenSearchBackend:
     def embedder(self) -> Embedder:
         """Raises IndexProblem where it was opened only to be looked at."""
         if self._embedder is None:
-            raise IndexProblem(f"{self.snapshot} was opened without what makes its vectors; open it again")
+            raise IndexProblem(f"{self.manifest.snapshot} was opened without what makes its vectors; open it again")
         return self._embedder
 
-    @property
-    def threshold(self) -> float:
-        return self.state.manifest.embedder.threshold
-
-    def seen(self, groups: Groups) -> ClusterView:
+    def seen(self, groups: Groups) -> Visible:
         return self._view(None if groups is None else self._named & {*map(group_name, groups)})
 
-    def _make_view(self, groups: frozenset[str] | None) -> ClusterView:
+    def _make_view(self, groups: frozenset[str] | None) -> Visible:
+        """A sum over the classes of documents that callers in these groups see."""
         wanted = None if groups is None else tuple(groups)
         classes = [one for one in self.state.classes if sees(wanted, one.groups)]
-        languages: dict[str, int] = {}
-        for one in classes:
-            for language, passages in one.languages.items():
-                languages[language] = languages.get(language, 0) + passages
+        languages = languages_of(classes)
         total = counts.total(self._counts(one.counts) for one in classes)
         passages = sum(languages.values())
-        return ClusterView(
+        return Visible(
             documents=sum(one.documents for one in classes),
-            languages={language: result for language, result in languages.items() if result},
+            languages=languages,
             rarity=rarity(total.grams, passages),
             phrase_rarity=rarity(total.phrases, passages),
         )
@@ -221,7 +200,6 @@ def _cosine(hit: _Hit, asked: CandidateQuery) -> float:
 def _candidate(hit: _Hit, asked: CandidateQuery, bm25: Rank | None, vector: Rank | None) -> Candidate:
     stored = hit.held
     return Candidate(
-        key=Key(stored.passage.source_id, stored.ordinal),
         passage=stored.passage,
         metadata=stored.metadata,
         grams=set_of(stored.grams),

@@ -8,7 +8,7 @@ import contextlib
 import logging
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from types import MappingProxyType
@@ -134,7 +134,7 @@ class Client:
             hosts=list(address.nodes),
             pool_maxsize=_CONNECTIONS,
             timeout=address.timeout_s,
-            max_retries=0,  # `_until` asks again
+            max_retries=0,  # `_tried` asks again
             retry_on_timeout=True,  # so that a node that does not answer is asked last
             dead_timeout=_AWAY_S,
             timeout_cutoff=2,  # or it would be left out for half an hour in the end
@@ -150,12 +150,9 @@ class Client:
         timeout_s: float | None = None,
         **params: str | float,
     ) -> Json:
-        """The reply, asked again while nodes are away or busy. Raises IndexProblem, Refused for any other status than 2xx."""
+        """The reply, asked again while nodes are away or busy. Raises IndexProblem, RequestRefused for another status than 2xx."""
         sent = body if body is None or isinstance(body, str) else msgspec.json.encode(body).decode()
-        for left in self._until(timeout_s):
-            with left:
-                return self.once(method, path, sent, left.seconds, params)
-        raise AssertionError("never without an answer")
+        return self._tried(lambda left_s: self.once(method, path, sent, left_s, params), timeout_s)
 
     def find(self, index: str, body: object) -> list[Json]:
         return self.find_all([(index, body, False)])[0]
@@ -170,34 +167,26 @@ class Client:
             head = {"index": index, "search_type": "dfs_query_then_fetch" if exact else "query_then_fetch"}
             lines += [msgspec.json.encode(head), b"\n", msgspec.json.encode(body), b"\n"]
         sent = b"".join(lines).decode()
-        for left in self._until(None):
-            with left:
-                # Half of the time left, so that another node is asked when this one is silent.
-                replies = self.once("POST", "/_msearch", sent, left.seconds / 2)["responses"]
-                for reply in replies:
-                    self._check(reply)
-                return [reply["hits"]["hits"] for reply in replies]
-        raise AssertionError("never without an answer")
+
+        def once(left_s: float) -> list[list[Json]]:
+            # Half of the time left, so that another node is asked when this one is silent.
+            replies = self.once("POST", "/_msearch", sent, left_s / 2)["responses"]
+            return [self._whole(reply)["hits"]["hits"] for reply in replies]
+
+        return self._tried(once)
 
     def refresh(self, index: str) -> None:
         """Let searches find what was written, on every copy that is in service."""
-        for left in self._until(_REFRESH_S):
-            with left:
-                self._check(self.once("POST", f"/{index}/_refresh", None, left.seconds), every=False)
-                return
+        path = f"/{index}/_refresh"
+        self._tried(lambda left_s: self._whole(self.once("POST", path, None, left_s), every=False), _REFRESH_S)
 
     def count(self, index: str, body: object) -> int:
         """How many documents the query finds."""
-        sent = msgspec.json.encode(body).decode()
-        for left in self._until(None):
-            with left:
-                reply = self.once("POST", f"/{index}/_count", sent, left.seconds)
-                self._check(reply)
-                return int(reply["count"])
-        raise AssertionError("never without an answer")
+        sent, path = msgspec.json.encode(body).decode(), f"/{index}/_count"
+        return int(self._tried(lambda left_s: self._whole(self.once("POST", path, sent, left_s)))["count"])
 
-    def _check(self, reply: Json, *, every: bool = True) -> None:
-        """Raises Again for a search that lost a shard, Refused for an invalid search. `every`: none may be missing."""
+    def _whole(self, reply: Json, *, every: bool = True) -> Json:
+        """Raises RetrySearch for a search that lost a shard, RequestRefused for an invalid one. `every`: none may be missing."""
         status = reply.get("status", 200)
         if status in (400, 404):
             raise RequestRefused(f"{self.address}: {_reason(reply)}", status)
@@ -206,11 +195,12 @@ class Client:
         whole = not shards["failed"] and (not every or shards["successful"] == shards["total"])
         if status != 200 or not whole or reply.get("timed_out"):
             raise RetrySearch(_reason(reply))
+        return reply
 
     def once(
         self, method: str, path: str, body: str | None, timeout_s: float, params: Mapping[str, str | float] = _NO_PARAMS
     ) -> Json:
-        """Ask once. Raises IndexProblem, Refused, and Again where another try may go well."""
+        """Ask once. Raises IndexProblem, RequestRefused, and RetrySearch where another try may go well."""
         errors = self._errors
         try:
             reply = self._transport.perform_request(method, path, params=dict(params), body=body, timeout=timeout_s)
@@ -233,15 +223,16 @@ class Client:
             raise IndexProblem(f"{self.address} does not answer as OpenSearch does; correct index.url") from error
         return reply if isinstance(reply, dict) else {"reply": reply}
 
-    def _until(self, timeout_s: float | None) -> Iterator["_Left"]:
-        """Try after try, until the time is over; the last problem is raised then."""
+    def _tried[T](self, once: Callable[[float], T], timeout_s: float | None = None) -> T:
+        """What `once` returns, given the seconds left; asked again after RetrySearch. Raises IndexProblem when time is over."""
         limit = self.patience_s if timeout_s is None else timeout_s
         end = time.monotonic() + limit
         while True:
-            left = _Left(max(end - time.monotonic(), 0.05))
-            yield left
-            if time.monotonic() + _PAUSE_S > end:
-                raise IndexProblem(f"timeout: {self.address} did not answer in {limit:g} s ({left.problem})")
+            try:
+                return once(max(end - time.monotonic(), 0.05))
+            except RetrySearch as problem:
+                if time.monotonic() + _PAUSE_S > end:
+                    raise IndexProblem(f"timeout: {self.address} did not answer in {limit:g} s ({problem})") from None
             time.sleep(_PAUSE_S)
 
     def close(self) -> None:
@@ -255,18 +246,6 @@ class RetrySearch(Exception):
     def __init__(self, line: str, *, busy: bool = False) -> None:
         super().__init__(line)
         self.busy = busy
-
-
-class _Left(contextlib.AbstractContextManager[None]):
-    """One try, in which `Again` is caught; `seconds` are left for it."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self.problem = ""
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
-        self.problem = str(error)
-        return isinstance(error, RetrySearch)
 
 
 def _reason(reply: object) -> str:

@@ -14,6 +14,7 @@ is one call that moves both aliases.
 
 import base64
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Any
@@ -58,6 +59,14 @@ class Class(msgspec.Struct, frozen=True, kw_only=True):
     documents: int
     languages: dict[str, int]
     counts: str
+
+
+def languages_of(classes: Iterable[Class]) -> dict[str, int]:
+    """How many passages of these classes there are in each language."""
+    total = Counter[str]()
+    for one in classes:
+        total.update(one.languages)
+    return dict(sorted(total.items()))
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True):

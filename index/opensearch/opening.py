@@ -13,7 +13,7 @@ from index.model import Entry
 from index.opensearch import generations, states
 from index.opensearch.backend import OpenSearchBackend
 from index.opensearch.client import MISSING, RequestRefused, located
-from index.opensearch.layout import State, alias, packed, unpacked
+from index.opensearch.layout import alias, languages_of, packed, unpacked
 from index.opensearch.lease import WRITER, Lease
 from index.opensearch.sink import OpenSearchSink
 from index.opensearch.states import OpenSearchSnapshots
@@ -102,7 +102,7 @@ class OpenSearchIndex(OpenSearchSnapshots):
     def verify(self, name: str | None = None) -> list[str]:
         """Reads every passage."""
         backend = self._opened(name)
-        problems, counted = _problems(backend), _languages(backend.state)
+        problems, counted = _problems(backend), languages_of(backend.state.classes)
         if not problems and counted != (told := backend.manifest.languages):
             problems = [f"the classes of documents count {counted} where the manifest says {told}"]
         return problems
@@ -133,11 +133,3 @@ def _problems(backend: OpenSearchBackend) -> list[str]:
             f" {manifest.documents} and {manifest.passages}"
         )
     return problems
-
-
-def _languages(state: State) -> dict[str, int]:
-    results: dict[str, int] = {}
-    for one in state.classes:
-        for language, passages in one.languages.items():
-            results[language] = results.get(language, 0) + passages
-    return results

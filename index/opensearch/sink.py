@@ -22,7 +22,7 @@ from index.opensearch import changes, generations, queries, states
 from index.opensearch.bulk import PATIENCE_S
 from index.opensearch.changes import Spool
 from index.opensearch.client import Client
-from index.opensearch.layout import STATE, Names, State, unpacked
+from index.opensearch.layout import STATE, Names, State, languages_of, unpacked
 from index.opensearch.lease import Lease
 from index.opensearch.writing import Writing
 from index.sink import check_embedder, described
@@ -146,7 +146,7 @@ class OpenSearchSink:
             parent,
             snapshot=snapshot,
             embedder=writing.spec,
-            languages=writing.languages,
+            languages=languages_of(writing.classes),
             next_number=max(self._next, parent.next_number if parent is not None else 0),
             refit=refit,
             coverage=writing.coverage,

@@ -274,15 +274,6 @@ class Writing:
                 )
 
     @property
-    def languages(self) -> dict[str, int]:
-        """How many passages there are in each language."""
-        results: dict[str, int] = {}
-        for one in self.classes:
-            for language, passages in one.languages.items():
-                results[language] = results.get(language, 0) + passages
-        return dict(sorted(results.items()))
-
-    @property
     def coverage(self) -> float:
         """How much of the passages written now the model knew, the mean over some of them."""
         return float(np.mean(self._coverage)) if self._coverage else 1.0

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
-from index.backend import Candidate, CandidateQuery, Candidates, Key, Rank, chosen, places
+from index.backend import Candidate, CandidateQuery, Candidates, Rank, chosen, places
 from index.embedders import lsa
 from index.embedders.embedder import Embedder, check_match
 from index.engines import lucene, vectors
@@ -18,18 +18,19 @@ from index.java import jvm
 from index.model import Entry, Groups, Passage
 from index.snapshot import snapshot
 from index.snapshot.catalogue import FOLDER, Catalogue
-from index.snapshot.snapshot import Manifest
 from index.snapshot.store import PassageStore
 from index.snapshot.views import Allowed, View, Views, allowed_of
 
+type _Numbered = list[tuple[int, float]]
 
-class OpenSnapshot:
-    """A snapshot opened for searching."""
+
+class LocalBackend:
+    """A snapshot of a folder. Inside, a passage is its number."""
 
     def __init__(self, handle: snapshot.Handle, embedder: Embedder | None) -> None:
         """Raises IndexProblem."""
         self.handle = handle
-        manifest = handle.manifest
+        self.manifest = manifest = handle.manifest
         folder = handle.directory
         if embedder is None:
             if manifest.embedder.name != lsa.NAME:
@@ -39,100 +40,47 @@ class OpenSnapshot:
             embedder = lsa.Lsa(folder / "vectors", manifest.embedder.version)
         check_match(manifest.embedder, embedder.spec)
         self.embedder = embedder
-        self.threshold = manifest.embedder.threshold
-        self.passages = PassageStore(folder / "passages")
+        self.store = PassageStore(folder / "passages")
         graph = folder / "vectors" / vectors.FILE
         self.vectors = vectors.open_index(graph, manifest.embedder.dimension, manifest.passages)
         self.bm25 = lucene.open_index(folder, manifest.languages)
         self.catalogue = Catalogue(folder / FOLDER)
-        self.views = Views(self.catalogue.values(), self.passages, manifest.languages, for_all=not manifest.access)
-
-    @cached_property
-    def _moved(self) -> dict[str, str]:
-        return {old: entry.source_id for entry in self.catalogue.values() for old in entry.formerly}
-
-    def entry(self, source_id: str) -> Entry | None:
-        """The document with this id, or that had it before its file was moved."""
-        return self.catalogue.get(source_id) or self.catalogue.get(self._moved.get(source_id, ""))
-
-
-def open_snapshot(directory: Path, snapshot_id: str | None, embedder: Embedder | None) -> OpenSnapshot:
-    """A snapshot held and opened, by default the current one. Raises IndexProblem."""
-    handle = snapshot.hold(directory, snapshot_id)
-    try:
-        return OpenSnapshot(handle, embedder)
-    except Exception as error:
-        damage = [] if isinstance(error, IndexProblem) else snapshot.verify_files(handle.directory, handle.manifest)
-        handle.close()
-        if damage:
-            raise IndexProblem(f"{handle.directory} is damaged ({damage[0]}); build the index again") from error
-        raise
-
-
-type _Numbered = list[tuple[int, float]]
-
-
-class LocalBackend:
-    """A snapshot of a folder. Inside, a passage is its number."""
-
-    def __init__(self, opened: OpenSnapshot) -> None:
-        self.opened = opened
-
-    @property
-    def snapshot(self) -> str:
-        return self.opened.handle.manifest.snapshot
-
-    @property
-    def manifest(self) -> Manifest:
-        return self.opened.handle.manifest
-
-    @property
-    def embedder(self) -> Embedder:
-        return self.opened.embedder
-
-    @property
-    def threshold(self) -> float:
-        return self.opened.threshold
+        self.views = Views(self.catalogue.values(), self.store, manifest.languages, for_all=not manifest.access)
 
     def seen(self, groups: Groups) -> View:
-        return self.opened.views.of(groups)
+        return self.views.of(groups)
 
     def candidates(self, asked: CandidateQuery) -> Candidates:
-        opened = self.opened
-        allowed = opened.views.allowed(self.seen(asked.groups), asked.filter)
+        allowed = self.views.allowed(self.seen(asked.groups), asked.filter)
         # One after the other: each side spends much of its time inside the interpreter's lock, and handing one to a waiting
         # thread saved nothing at the median and cost at the tail (measured: p99 2.7 ms against 5.2 ms).
         by_bm25 = self._by_bm25(asked, allowed)
         cosines: dict[int, float] = {}
         if asked.vector is not None:
-            cosines = opened.vectors.search(asked.vector, asked.vector_k, allowed)
+            cosines = self.vectors.search(asked.vector, asked.vector_k, allowed)
         by_vector = list(cosines.items())
-        numbers = chosen(asked, by_bm25, by_vector, opened.passages.sketch)
+        numbers = chosen(asked, by_bm25, by_vector, self.store.sketch)
         if asked.vector is not None:
             unknown = [number for number in numbers if number not in cosines]
-            cosines |= zip(unknown, opened.vectors.cosines(asked.vector, unknown), strict=True)
+            cosines |= zip(unknown, self.vectors.cosines(asked.vector, unknown), strict=True)
         candidates = self._loaded(numbers, places(by_bm25), places(by_vector), cosines)
         return Candidates(candidates=candidates, best_cosine=by_vector[0][1] if by_vector else 0.0)
 
     def _by_bm25(self, asked: CandidateQuery, allowed: Allowed | None) -> _Numbered:
         depth = asked.bm25_depth
-        if len(asked.terms) == 1:
-            ((text, language),) = asked.terms
-            return self.opened.bm25.search(text, language, depth, allowed, topic=asked.topic)
         results: dict[int, float] = {}
         for text, language in asked.terms:
-            for number, score in self.opened.bm25.search(text, language, depth, allowed, topic=asked.topic):
+            for number, score in self.bm25.search(text, language, depth, allowed, topic=asked.topic):
                 results[number] = max(score, results.get(number, 0.0))
         return sorted(results.items(), key=lambda hit: (-hit[1], hit[0]))[:depth]
 
     def _loaded(
         self, numbers: Sequence[int], bm25: dict[int, Rank], vector: dict[int, Rank], cosines: dict[int, float]
     ) -> list[Candidate]:
-        stored = [self.opened.passages.held(number) for number in numbers]
-        entries = [self.opened.catalogue[one.passage.source_id] for one in stored]
+        stored = [self.store.held(number) for number in numbers]
+        entries = [self.catalogue[one.passage.source_id] for one in stored]
         return [
             Candidate(
-                key=Key(entry.source_id, number - entry.first),
                 passage=one.passage,
                 metadata=entry.metadata,
                 bm25=bm25.get(number),
@@ -149,31 +97,35 @@ class LocalBackend:
 
     def passing(self, wanted: Filter, groups: Groups) -> int:
         view = self.seen(groups)
-        allowed = self.opened.views.allowed(view, wanted)
+        allowed = self.views.allowed(view, wanted)
         return view.documents if allowed is None else allowed.documents
 
     def entries(self, groups: Groups) -> tuple[Entry, ...]:
         return tuple(self.seen(groups).entries)
 
+    @cached_property
+    def _moved(self) -> dict[str, str]:
+        return {old: entry.source_id for entry in self.catalogue.values() for old in entry.formerly}
+
     def source(self, source_id: str, groups: Groups) -> Entry | None:
-        entry = self.opened.entry(source_id)
-        return entry if entry is not None and self.opened.views.sees(entry.source_id, groups) else None
+        entry = self.catalogue.get(source_id) or self.catalogue.get(self._moved.get(source_id, ""))
+        return entry if entry is not None and self.views.sees(entry.source_id, groups) else None
 
     def sources(self, after: str, most: int, groups: Groups) -> list[Entry]:
-        behind = self.opened.catalogue.after(after)
-        return list(islice((entry for entry in behind if self.opened.views.sees(entry.source_id, groups)), most))
+        behind = self.catalogue.after(after)
+        return list(islice((entry for entry in behind if self.views.sees(entry.source_id, groups)), most))
 
     def passages(self, entry: Entry, start: int = 0, count: int | None = None) -> list[Passage]:
         end = entry.count if count is None else min(start + count, entry.count)
-        return [self.opened.passages.get(entry.first + ordinal) for ordinal in range(start, end)]
+        return [self.store.get(entry.first + ordinal) for ordinal in range(start, end)]
 
     def texts(self, groups: Groups, most: int) -> Iterator[str]:
         numbers = allowed_of(self.entries(groups)).numbers
-        return self.opened.passages.texts(numbers[:: -(-len(numbers) // most) or 1])
+        return self.store.texts(numbers[:: -(-len(numbers) // most) or 1])
 
     def close(self) -> None:
-        self.opened.bm25.close()
-        self.opened.handle.close()
+        self.bm25.close()
+        self.handle.close()
 
 
 class LocalSnapshots:
@@ -195,13 +147,10 @@ class LocalSnapshots:
 
     def damage(self, name: str) -> list[str] | None:
         try:
-            handle = snapshot.hold(self.directory, name)
+            with snapshot.hold(self.directory, name) as handle:
+                return snapshot.verify_files(handle.directory, handle.manifest)
         except IndexProblem as problem:
             return [str(problem)]
-        try:
-            return snapshot.verify_files(handle.directory, handle.manifest)
-        finally:
-            handle.close()
 
     def files(self, name: str) -> tuple[tuple[str, int, int], ...]:
         try:
@@ -219,7 +168,15 @@ class LocalSnapshots:
         return f"who may see what has changed since {name}, and {newest[0]} cannot be served; build the index again"
 
     def open(self, name: str | None, embedder: Embedder | None) -> LocalBackend:
-        return LocalBackend(open_snapshot(self.directory, name, embedder))
+        handle = snapshot.hold(self.directory, name)
+        try:
+            return LocalBackend(handle, embedder)
+        except Exception as error:
+            damage = [] if isinstance(error, IndexProblem) else snapshot.verify_files(handle.directory, handle.manifest)
+            handle.close()
+            if damage:
+                raise IndexProblem(f"{handle.directory} is damaged ({damage[0]}); build the index again") from error
+            raise
 
     def detach(self) -> None:
         jvm.detach()

@@ -8,12 +8,13 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from index.backend import Candidate, CandidateQuery, Candidates, Key, Visible
+from index.backend import Candidate, CandidateQuery, Candidates
 from index.embedders.reranker import Reranker
 from index.languages import every, pattern
 from index.languages.meaning import NEAR_ABROAD, nearness
 from index.model import Hit, ScoreType, all_headings, indexed_text, own_headings
 from index.search.fusion import Covers, mean_of_shares
+from index.snapshot.views import Visible
 from index.text.codes import with_codes
 from index.text.coverage import GramSet, cover, sets_of
 from index.text.near_duplicates import SKETCH_WIDTH, groups
@@ -42,15 +43,15 @@ def fused(found: Candidates, asked: CandidateQuery, seen: Visible, foreign: str 
     covers = _covers(candidates, [text for text, _ in asked.terms], asked.topic, seen)
     near = _near(foreign, candidates) if foreign else {}
     scores = mean_of_shares(
-        {one.key: one.bm25.score for one in candidates if one.bm25},
-        {one.key: one.cosine for one in candidates},
+        {one.passage.number: one.bm25.score for one in candidates if one.bm25},
+        {one.passage.number: one.cosine for one in candidates},
         covers,
-        {one.key for one in candidates if one.begins},
+        {one.passage.number for one in candidates if one.begins},
         found.best_cosine,
         near,
     )
-    by_key = {one.key: one for one in candidates}
-    return [Fused(by_key[key], score, covers[key].text, near.get(key, 0.0)) for key, score in scores]
+    by_number = {one.passage.number: one for one in candidates}
+    return [Fused(by_number[number], score, covers[number].text, near.get(number, 0.0)) for number, score in scores]
 
 
 def nearest(question: str, ranked: Sequence[Fused]) -> float:
@@ -69,35 +70,37 @@ def with_others(ranked: Sequence[Fused], others: Sequence[Fused], language: str,
     """The candidates in turn with the near ones of `others` that are in another language; the nearer ones first, `own` being how
     near the candidates are.
     """
-    known = {one.candidate.key for one in ranked}
+    known = {one.candidate.passage.number for one in ranked}
     near = [
         one
         for one in others
-        if one.nearness >= NEAR_ABROAD and one.candidate.passage.language != language and one.candidate.key not in known
+        if one.nearness >= NEAR_ABROAD
+        and one.candidate.passage.language != language
+        and one.candidate.passage.number not in known
     ]
     first, second = (near, ranked) if max((one.nearness for one in near), default=0.0) > own else (ranked, near)
     return [one for pair in zip_longest(first, second) for one in pair if one is not None]
 
 
-def _near(question: str, candidates: Sequence[Candidate]) -> dict[Key, float]:
+def _near(question: str, candidates: Sequence[Candidate]) -> dict[int, float]:
     shares = nearness(question, [indexed_text(one.passage) for one in candidates])
-    return {one.key: share for one, share in zip(candidates, shares, strict=True)}
+    return {one.passage.number: share for one, share in zip(candidates, shares, strict=True)}
 
 
 def behind(first: Sequence[Fused], more: Sequence[Fused]) -> list[Fused]:
     """The candidates of `first`, and then those of `more` that are not among them, none with a higher score."""
-    known = {one.candidate.key for one in first}
+    known = {one.candidate.passage.number for one in first}
     last = min((one.score for one in first), default=1.0)
-    others = (one for one in more if one.candidate.key not in known)
+    others = (one for one in more if one.candidate.passage.number not in known)
     return [*first, *(one._replace(score=min(one.score, last)) for one in others)]
 
 
 def of_both_sides(ranked: Sequence[Fused], k: int, snapshot: str) -> list[Hit]:
     """The best `k`, near-duplicates merged."""
-    coverage = {one.candidate.key: one.coverage for one in ranked}
+    coverage = {one.candidate.passage.number: one.coverage for one in ranked}
     scored = [(one.candidate, one.score) for one in ranked]
     return [
-        msgspec.structs.replace(hit, coverage=coverage[one.key], cosine=one.cosine)
+        msgspec.structs.replace(hit, coverage=coverage[one.passage.number], cosine=one.cosine)
         for one, hit in _hits(scored, k, "fusion", snapshot)
     ]
 
@@ -129,7 +132,7 @@ _HEADINGS: dict[str, GramSet] = {}
 MOST_HEADINGS = 20_000
 
 
-def _covers(candidates: Sequence[Candidate], askings: Sequence[str], topic: str, seen: Visible) -> dict[Key, Covers]:
+def _covers(candidates: Sequence[Candidate], askings: Sequence[str], topic: str, seen: Visible) -> dict[int, Covers]:
     if not candidates:
         return {}
     own = [own_headings(one.passage) for one in candidates]
@@ -148,7 +151,7 @@ def _covers(candidates: Sequence[Candidate], askings: Sequence[str], topic: str,
     texts_held = [one.grams for one in candidates]
     beside = [*(one.lead for one in candidates), *(by_heading[text] for text in headings)]
     phrases = [one.phrases for one in candidates]
-    covers: dict[Key, Covers] = {}
+    covers: dict[int, Covers] = {}
     for one_query, asked_phrases in zip(wanted, wanted_phrases, strict=True):
         if about is None:
             shares = cover(one_query, seen.rarity, [*texts_held, *beside])
@@ -158,8 +161,8 @@ def _covers(candidates: Sequence[Candidate], askings: Sequence[str], topic: str,
         together = cover(asked_phrases, seen.phrase_rarity, phrases)
         for one, *each in zip(candidates, text, together, *others, strict=True):
             covered = Covers(*each)
-            if one.key not in covers or covered.text > covers[one.key].text:
-                covers[one.key] = covered
+            if one.passage.number not in covers or covered.text > covers[one.passage.number].text:
+                covers[one.passage.number] = covered
     return covers
 
 
@@ -167,7 +170,7 @@ def _in_use(same: Sequence[Candidate]) -> Candidate:
     """The first of those with the text of the very first, those in the places of copies last."""
     words = same[0].passage.text.split()
     copies = [each for each in same if each.passage.text.split() == words]
-    return min(copies, key=lambda each: len(_COPY.findall(each.key.source_id)))
+    return min(copies, key=lambda each: len(_COPY.findall(each.passage.source_id)))
 
 
 def _hits(
@@ -208,7 +211,7 @@ def _hits(
             raw_score=score_b if score_b is not None else score_v or 0.0,
             cosine=score_v,
             also_in=tuple(
-                dict.fromkeys(each.key.source_id for each in same if each.key.source_id != passage.source_id)
+                dict.fromkeys(each.passage.source_id for each in same if each.passage.source_id != passage.source_id)
             ),
         )
         yield one, hit

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from index.backend import Backend, CandidateQuery, Snapshots, Visible
+from index.backend import Backend, CandidateQuery, Snapshots
 from index.embedders import lsa
 from index.embedders.embedder import Embedder, Vectors
 from index.embedders.reranker import Reranker
@@ -25,7 +25,7 @@ from index.search import spelling
 from index.search.local_backend import LocalSnapshots
 from index.search.ranking import NEAR, Fused, behind, fused, nearest, of_both_sides, of_one_side, reranked, with_others
 from index.snapshot.roots import Root
-from index.snapshot.views import REMEMBERED
+from index.snapshot.views import REMEMBERED, Visible
 from index.text.coverage import TOPIC_SHARE, word_set
 from index.text.crossing import crossed
 from index.text.document_text import Stretch, page_stretch, stretch
@@ -145,7 +145,7 @@ class Searcher:
             allowed = (
                 one
                 for one in self._earlier
-                if one.backend.snapshot == name and (groups is None or one.backend.manifest.access == access)
+                if one.backend.manifest.snapshot == name and (groups is None or one.backend.manifest.access == access)
             )
             opened = next(allowed, current)
             opened.users += 1
@@ -173,7 +173,7 @@ class Searcher:
 
     @property
     def snapshot(self) -> str:
-        return self.backend.snapshot
+        return self.backend.manifest.snapshot
 
     @property
     def access(self) -> str:
@@ -254,7 +254,7 @@ class Searcher:
                 vector=_vector(opened.embedder(groups), query, topic, others) if vector_k else None,
                 bm25_k=max(bm25_k, depth),
                 vector_k=max(vector_k, depth),
-                threshold=backend.threshold if threshold is None else threshold,
+                threshold=backend.manifest.embedder.threshold if threshold is None else threshold,
                 filter=filter,
                 groups=groups,
             )
@@ -274,13 +274,13 @@ class Searcher:
                         ranked = fused(backend.candidates(request), request, seen)
                 if not others and (near := nearest(request.terms[0][0], ranked)) < NEAR:
                     ranked = with_others(ranked, self._of_others(backend, request, seen), language, near)
-                hits = of_both_sides(ranked, most, backend.snapshot)
+                hits = of_both_sides(ranked, most, backend.manifest.snapshot)
                 if as_list and len(hits) < k:
                     deeper = msgspec.structs.replace(request, bm25_k=DEEP, vector_k=DEEP)
                     more = behind(ranked, fused(backend.candidates(deeper), deeper, seen, foreign))
-                    rest = of_both_sides(more, k, backend.snapshot)[len(hits) :]
+                    rest = of_both_sides(more, k, backend.manifest.snapshot)[len(hits) :]
             else:
-                hits = of_one_side(result, most, "bm25" if bm25_k else "vector", backend.snapshot)
+                hits = of_one_side(result, most, "bm25" if bm25_k else "vector", backend.manifest.snapshot)
         if self._reranker is not None and rerank:
             hits = reranked(self._reranker, f"{query} {topic}".strip(), hits)
         return [*hits, *rest][:k]
@@ -356,7 +356,7 @@ class Searcher:
             if page is not None:
                 begin, stop = page_stretch(opened.backend.passages, entry, page)
                 start, end = begin, min(stop, begin + end - start)
-            return entry, stretch(opened.backend.passages, entry, start, end), opened.backend.snapshot
+            return entry, stretch(opened.backend.passages, entry, start, end), opened.backend.manifest.snapshot
 
     def sources(self, after: str, most: int, groups: Groups = None) -> tuple[list[Entry], int, str]:
         """The first documents with an id behind `after`, by id, that a caller in `groups` sees; how many they see in all, and the
@@ -366,7 +366,7 @@ class Searcher:
             return (
                 opened.backend.sources(after, most, groups),
                 opened.backend.seen(groups).documents,
-                opened.backend.snapshot,
+                opened.backend.manifest.snapshot,
             )
 
     def swap_to(self, name: str | None = None) -> bool:
@@ -381,14 +381,16 @@ class Searcher:
             with self._lock:
                 old, self._held = self._current(), fresh
                 old.asked_at = time.monotonic()
-                kept = [one for one in self._earlier if one.backend.snapshot != fresh.backend.snapshot]
-                if old.backend.snapshot != fresh.backend.snapshot:
+                kept = [
+                    one for one in self._earlier if one.backend.manifest.snapshot != fresh.backend.manifest.snapshot
+                ]
+                if old.backend.manifest.snapshot != fresh.backend.manifest.snapshot:
                     kept.append(old)
                 before, self._earlier = self._earlier, kept[-self._most_earlier :] if self._most_earlier else []
                 dropped = [one for one in (*before, old) if one not in self._earlier]
             for one in dropped:
                 self._leave(one)
-            return fresh.backend.snapshot != old.backend.snapshot
+            return fresh.backend.manifest.snapshot != old.backend.manifest.snapshot
 
     def detach(self) -> None:
         self._snapshots.detach()

@@ -84,8 +84,8 @@ class NewerFormat(IndexProblem):
     """The index was made by a newer version."""
 
 
-class Handle:
-    """A snapshot held open: it is not pruned before `close`."""
+class Handle(contextlib.AbstractContextManager["Handle"]):
+    """A snapshot held open: it is not pruned before `close`, or the end of the `with` block."""
 
     def __init__(self, directory: Path, manifest: Manifest, lock: IO[bytes]) -> None:
         self.directory = directory
@@ -94,6 +94,9 @@ class Handle:
 
     def close(self) -> None:
         self._lock.close()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def current(index: Path) -> str:

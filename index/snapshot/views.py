@@ -34,21 +34,24 @@ def allowed_of(entries: Iterable[Entry]) -> Allowed:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class View:
-    """`entries` are the documents seen; `allowed` their passages, None for all of the snapshot's. `languages` counts passages.
+class Visible:
+    """What callers in some groups see: every figure is over the documents they see and no others.
 
-    The rarities weigh every gram and phrase by the passages seen.
+    `languages` counts passages; the rarities weigh every gram and phrase (coverage.py).
     """
 
-    entries: Collection[Entry]
-    allowed: Allowed | None
+    documents: int
     languages: Mapping[str, int]
     rarity: NDArray[np.float32]
     phrase_rarity: NDArray[np.float32]
 
-    @property
-    def documents(self) -> int:
-        return len(self.entries)
+
+@dataclass(frozen=True, eq=False, slots=True)
+class View(Visible):
+    """`entries` are the documents seen; `allowed` their passages, None for all of the snapshot's."""
+
+    entries: Collection[Entry]
+    allowed: Allowed | None
 
 
 class Views:
@@ -58,7 +61,7 @@ class Views:
         self, entries: Collection[Entry], store: PassageStore, languages: Mapping[str, int], *, for_all: bool = False
     ) -> None:
         """`languages`: how many passages of each there are. `for_all`: no document is for some groups only."""
-        self._everything = View(entries, None, languages, store.rarity, store.phrase_rarity)
+        self._everything = View(len(entries), languages, store.rarity, store.phrase_rarity, entries, allowed=None)
         self._store = store
         self._for_all = for_all
         self._made = functools.lru_cache(REMEMBERED)(self._make)
@@ -103,7 +106,8 @@ class Views:
         seen = tuple(entry for entry in self._everything.entries if entry.source_id not in hidden)
         allowed = allowed_of(seen)
         rarity, phrase_rarity = self._store.rarities_among(allowed.numbers)
-        return View(seen, allowed, self._store.languages(allowed.numbers), rarity, phrase_rarity)
+        languages = self._store.languages(allowed.numbers)
+        return View(len(seen), languages, rarity, phrase_rarity, seen, allowed)
 
 
 def _passing(view: View, wanted: Filter) -> Allowed:

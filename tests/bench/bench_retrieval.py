@@ -111,15 +111,14 @@ def parts(searcher: Searcher, questions: list[str]) -> None:
     """Hybrid search against Lucene alone, the vectors alone, and both in sequence without our own work."""
     backend = searcher.backend
     assert isinstance(backend, LocalBackend)
-    opened = backend.opened
 
     def lucene(question: str) -> None:
-        for number, _ in opened.bm25.search(question, "en", 5):
-            opened.passages.get(number)
+        for number, _ in backend.bm25.search(question, "en", 5):
+            backend.store.get(number)
 
     def vectors(question: str) -> None:
-        for number in opened.vectors.search(opened.embedder.embed([question], query=True), 5):
-            opened.passages.get(number)
+        for number in backend.vectors.search(backend.embedder.embed([question], query=True), 5):
+            backend.store.get(number)
 
     def sequence(question: str) -> None:
         lucene(question)
@@ -127,9 +126,9 @@ def parts(searcher: Searcher, questions: list[str]) -> None:
 
     def coverage(question: str) -> None:
         grams, phrases = hash_sets(question)
-        held = [opened.passages.held(number) for number in range(10)]
-        cover(grams, opened.passages.rarity, [one.grams for one in held])
-        cover(phrases, opened.passages.phrase_rarity, [one.phrases for one in held])
+        held = [backend.store.held(number) for number in range(10)]
+        cover(grams, backend.store.rarity, [one.grams for one in held])
+        cover(phrases, backend.store.phrase_rarity, [one.phrases for one in held])
 
     calls: dict[str, Callable[[str], object]] = {
         "lucene": lucene,

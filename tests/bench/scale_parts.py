@@ -17,7 +17,7 @@ from index.build.opening import index_at
 from index.java import jvm
 from index.languages import FALLBACK, LANGUAGES, of
 from index.model import indexed_text
-from index.search.local_backend import open_snapshot
+from index.search.local_backend import LocalSnapshots
 from index.search.searcher import Searcher
 from index.snapshot import snapshot
 from index.snapshot.store import PassageStore
@@ -100,20 +100,19 @@ def exported(index: Path, questions: Path, folder: Path) -> dict[str, float]:
     """Write what another engine needs to hold the same passages and vectors (scale_peers.py)."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    opened = open_snapshot(index, None, None)
+    opened = LocalSnapshots(index).open(None, None)
     planted = load(questions)
     save(folder / "questions.json", planted)
     np.save(folder / "asked.npy", opened.embedder.embed([one.question for one in planted], query=True))
     rows = []
     with (folder / "passages.jsonl").open("wb") as file:
-        for segment in opened.passages.segments:
+        for segment in opened.store.segments:
             rows.append(opened.vectors.rows(segment.numbers.tolist()))
             for one in segment:
                 line = {"source": one.source_id, "contents": indexed_text(one)}
                 file.write(msgspec.json.encode(line) + b"\n")
     np.save(folder / "vectors.npy", np.concatenate(rows))
-    opened.bm25.close()
-    opened.handle.close()
+    opened.close()
     return {}
 
 

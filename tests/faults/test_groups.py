@@ -84,7 +84,7 @@ def regroup(searcher: Searcher, named: Sequence[tuple[str, ...]]) -> list[Entry]
         )
         for entry, groups in zip(sorted(opened.catalogue.values(), key=lambda entry: entry.first), named, strict=True)
     ]
-    opened.views = Views(entries, opened.passages, opened.handle.manifest.languages)
+    opened.views = Views(entries, opened.store, opened.manifest.languages)
     return entries
 
 

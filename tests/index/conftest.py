@@ -8,7 +8,7 @@ import pytest
 from index.build.build import Build
 from index.build.local_sink import LocalSink
 from index.model import Document
-from index.search.local_backend import LocalBackend, OpenSnapshot
+from index.search.local_backend import LocalBackend
 from index.search.searcher import Searcher
 from index.snapshot import snapshot
 from index.snapshot.snapshot import Manifest
@@ -81,11 +81,11 @@ def update(index: Path, put: Iterable[Document] = (), remove: Iterable[str] = ()
             build.close()
 
 
-def opened_by(searcher: Searcher) -> OpenSnapshot:
+def opened_by(searcher: Searcher) -> LocalBackend:
     """The files that a searcher over a folder reads."""
     backend = searcher.backend
     assert isinstance(backend, LocalBackend)
-    return backend.opened
+    return backend
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -15,7 +15,7 @@ from pathspec import GitIgnoreSpec
 from index.filters import Filter, narrowed, predicate, words_of
 from index.languages.toml_check import problems
 from index.model import Document, Entry, Hit, Metadata
-from index.search.local_backend import OpenSnapshot
+from index.search.local_backend import LocalBackend
 from index.search.searcher import Searcher
 from index.snapshot.views import Allowed
 from tests.bench.bench_retrieval import Corpus
@@ -152,7 +152,7 @@ filters = st.builds(
 queries = st.builds(lambda seed: Corpus(seed, 400).question() + " 환불", st.integers(1, 50))
 
 
-def allowed_by(opened: OpenSnapshot, wanted: Filter) -> set[int]:
+def allowed_by(opened: LocalBackend, wanted: Filter) -> set[int]:
     """The passages of the documents that pass."""
     passes = predicate(wanted)
     return {n for one in opened.catalogue.values() if passes(one) for n in range(one.first, one.first + one.count)}
