@@ -18,9 +18,12 @@ from tests.browser import browser, find_chromium
 DOCS = Path(__file__).parent.parent / "docs"
 WIDTH, HEIGHT = 1400, 860
 COLOURS = 96
+PHONE = {"width": 390, "height": 780}
 BEFORE = ("얼마 이상 주문하면 배송비가 무료인가요?", "散瞳验光后多久不能开车？", "¿Cuánto cuesta un crédito de máster?")
 TEXT = ("How late may coursework be handed in?", "What is the pass mark for graduate modules?")
 PDF = "When are tuition fees due?"
+UNSURE = "Who may park a bicycle in the library hall?"
+ARABIC = "متى يُحرم الطالب من الامتحان النهائي؟"
 
 
 async def take(url: str) -> None:
@@ -51,6 +54,21 @@ async def take(url: str) -> None:
         await page.locator("#run summary").filter(has_text="Write the answer").click()
         await page.wait_for_load_state("networkidle")
         await keep(page, "page-run")
+        await page.goto(url)
+        await ask(page, UNSURE)
+        await keep(page, "page-closest")
+        await page.get_by_role("link", name="Documents", exact=True).click()
+        await page.get_by_text("Questions without an answer").click()
+        await page.wait_for_load_state("networkidle")
+        await keep(page, "page-documents")
+        phone = await running.new_context(viewport=PHONE, locale="ar", color_scheme="dark", device_scale_factor=2)
+        page = await phone.new_page()
+        await page.goto(url)
+        await page.fill("#question", ARABIC)
+        await page.keyboard.press("Enter")
+        await expect(page.locator(".turn .verdict .badge")).to_be_visible()
+        await page.wait_for_load_state("networkidle")
+        await keep(page, "page-phone")
 
 
 async def ask(page: Page, question: str) -> None:

@@ -125,6 +125,11 @@ class Page(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     copy_markdown: Text
     copied: Text
     not_copied: Text
+    judged_right: Text  # a person's verdict on an answer
+    judged_wrong: Text
+    reason: Text  # why it is wrong: the label of a box
+    send: Text
+    noted: Text  # the verdict is kept
     holds: Text  # names {n} and {languages} of the documents
     examples: Text  # heading over questions that the documents ask themselves
     documents: Text  # heading over titles
@@ -139,6 +144,7 @@ class Page(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     of_documents: Text  # names {n} and {all}
     read_at: Text  # names {day}
     skipped: Text  # names {n}
+    unanswered: Text  # names {n}: questions
     stages_link: Text  # link to the page of the run
     stages_title: Text
     back: Text

@@ -132,6 +132,7 @@ export async function reopen(id) {
     if (began !== id) return "";
     const turn = add(run.question);
     turn.runId = run.run_id;
+    turn.given = run.verdict;
     if (run.outcome) await turn.show(async () => new Response(null, { status: 204 }));
     else await follow(turn, () => call(`/v1/runs/${run.run_id}/events`));
   }

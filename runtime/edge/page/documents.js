@@ -1,4 +1,4 @@
-/* The list of documents, searched and filtered here, and what the index has left out. */
+/* The list of documents, searched and filtered here, what the index has left out, and which questions found no answer. */
 
 import { $, make, press, put, quoted } from "./dom.js";
 import { read, sentence } from "./api.js";
@@ -7,7 +7,7 @@ import { openSource } from "./panel.js";
 import { showPath } from "./sources.js";
 import { day, languageName, number, say, word } from "./speech.js";
 
-const MOST = 100;
+const MOST = 100, PAGES = 5;
 const folderOf = id => id.split("/").slice(0, -1).join("/");
 const typeOf = id => id.match(/\.([A-Za-z0-9]{1,8})$/)?.[1].toLowerCase() || "";
 /* A path filter for one file or folder: its signs of patterns stand for themselves, and its first name is at the top. */
@@ -57,6 +57,7 @@ export async function showDocuments() {
   for (const each of [search, folder, type, language]) each.addEventListener("input", draw);
   draw();
   await showState(state);
+  await showUnanswered(state);
   return "";
 }
 
@@ -90,5 +91,31 @@ async function showState(box) {
     const row = make("li", "", list);
     make("bdi", file.name, row).dir = "ltr";
     quoted("span", file.reason, row, "soft reason");
+  }
+}
+
+/* The questions of the last runs that found no answer, the most frequent first; not those that were answered since. */
+async function showUnanswered(box) {
+  const last = new Map();
+  try {
+    for (let next = "", at = 0; next !== null && at < PAGES; at++) {
+      const page = await read(`/v1/runs?limit=100${next && `&before=${next}`}`);
+      next = page.next;
+      for (const run of page.runs) {
+        const same = run.question.trim().toLowerCase(), { run: newest, times } = last.get(same) || { run, times: 0 };
+        last.set(same, { run: newest, times: times + 1 });
+      }
+    }
+  } catch (refused) { return; }
+  const open = [...last.values()].filter(({ run }) => ["closest", "refused"].includes(run.outcome)).sort((a, b) => b.times - a.times);
+  if (!open.length) return;
+  const part = make("details", "", box);
+  say(make("summary", "", part), "unanswered", { n: number(open.length) });
+  const list = make("ul", "", part);
+  for (const { run, times } of open.slice(0, MOST)) {
+    const row = make("li", "", list), link = quoted("a", run.question, row);
+    link.href = `/conversations/${encodeURIComponent(run.conversation)}`;
+    link.dataset.in = "";
+    if (times > 1) make("span", ` × ${number(times)}`, row, "soft");
   }
 }

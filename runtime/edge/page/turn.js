@@ -4,6 +4,7 @@ import { $, again, make, press, quoted } from "./dom.js";
 import { call, follow, read, refusal, sentence } from "./api.js";
 import { Growing } from "./answer.js";
 import { asMarkdown, asText, copy } from "./copy.js";
+import { offerVerdict } from "./feedback.js";
 import { openSource } from "./panel.js";
 import { placesOf, previewed, showPassages, showReasons, showSources } from "./sources.js";
 import { known, say, seconds, word } from "./speech.js";
@@ -222,6 +223,7 @@ export class Turn {
     const link = say(make("a", "", this.actions, "quiet"), "stages_link");
     link.href = `/runs/${encodeURIComponent(this.runId)}`;
     link.dataset.in = "";
+    if (!stopped) offerVerdict(this.runId, this.given, this.actions, text => this.complain(text));
     if (this.record.took_s) make("bdi", seconds(this.record.took_s), this.actions, "soft push");
   }
 

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from playwright.async_api import Page, Route, expect
 
+from bus.journal.verdicts import Verdict, verdict_in, verdict_key
 from bus.powers.events import Done, Emitter, References, TokensEnd
 from bus.powers.served_index import ExampleQuestion, Held, HeldDocument, ServedIndex, answer_served_index
 from bus.powers.sources import ListAsked, ListedSource, Question, SourceList, SourceText, TextAsked, answer_sources
@@ -16,9 +17,9 @@ from bus.wire.parts import Block
 from bus.wire.settled import CitedPlace, Settled
 from bus.wire.subjects import finished
 from index.filters import Filter
-from tests.runtime.edge.conftest import NEAR, SOURCE, Pipeline
+from tests.runtime.edge.conftest import NEAR, SOURCE, Pipeline, near
 from tests.runtime.edge.conftest import answer as answer_plainly
-from tests.runtime.edge.page.conftest import answer, ask, done
+from tests.runtime.edge.page.conftest import Line, answer, ask, done
 
 
 def heard(pipeline: Pipeline, word: str) -> "asyncio.Queue[QuestionAsked]":
@@ -234,6 +235,46 @@ async def test_documents_are_filtered_and_asked_alone(page: Page, pipeline: Pipe
     await ask(page, "Only anywhere")
     assert (await questions.get()).filter is None
     await close()
+
+
+async def test_verdict_and_its_reason_are_kept(page: Page, pipeline: Pipeline) -> None:
+    await ask(page, "Judge the refunds")
+    await done(page)
+    await page.get_by_role("button", name="Wrong").click()
+    await done(page, "Noted.")
+    await page.get_by_label("What is wrong?").fill("It is 14 days")
+    await page.get_by_role("button", name="Send").click()
+    await expect(page.get_by_label("What is wrong?")).to_be_hidden()
+    await page.reload()
+    await expect(page.get_by_role("button", name="Wrong")).to_have_attribute("aria-pressed", "true")
+    await expect(page.get_by_role("button", name="Right")).to_have_attribute("aria-pressed", "false")
+    run_id = page.url.rpartition("/")[2]
+    verdict = verdict_in(await pipeline.bus.journal.latest([verdict_key(run_id).subject]))
+    assert verdict == Verdict(verdict="wrong", note="It is 14 days")
+
+
+async def test_documents_list_unanswered_questions(page: Page, pipeline: Pipeline, line: Line) -> None:
+    async def answer_later(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+        pipeline.scripts["later"] = answer_plainly
+        await near(pipeline, run_id, question)
+
+    async def find(asked: Question) -> SourceList:
+        return SourceList(items=(), count=0, snapshot="s")
+
+    pipeline.scripts["later"] = answer_later
+    for question in ("near the quay", "later the quay", "near the Quay", "later the quay"):
+        await page.goto(line.address)
+        await ask(page, question)
+        await done(page)
+    close = await answer_sources(pipeline.bus.client, find)
+    await pipeline.bus.client.flush()
+    await page.get_by_role("link", name="Documents", exact=True).click()
+    await page.get_by_text("Questions without an answer").click()
+    row = page.locator("#documents details li").filter(has_text="the quay")
+    await expect(row).to_have_text("near the Quay × 2")
+    await close()
+    await row.get_by_role("link").click()
+    await expect(page.locator(".turn .verdict .badge")).to_have_text("closest passages")
 
 
 async def test_answer_is_copied_with_its_sources(page: Page) -> None:
