@@ -14,31 +14,6 @@ from index.readers import read_records
 from index.text.passages import cut
 from tests.index.readers.office import blocks, given
 
-TABLES = {
-    "commas": ("a,b\n1,2\n", ["a | b", "a: 1 | b: 2"]),
-    "semicolons, with decimal commas": ("Ville;Prix\nLyon;1,5\nNice;2,5\n", ["Ville | Prix", "Ville: Lyon | Prix: 1,5"]),
-    "bars": ("a|b\n1|2, 3\n4|5, 6\n", ["a | b", "a: 1 | b: 2, 3"]),
-    "tabs in a .csv": ("a\tb\n1\t2\n", ["a | b", "a: 1 | b: 2"]),
-    "a byte order mark": ("\ufeffa,b\n1,2\n", ["a | b", "a: 1 | b: 2"]),
-    "line breaks and delimiters in quotes": (
-        'name,text\nAnn,"one, two\n\nthree"\nBo,"say ""no"""\n',
-        ["name | text", "name: Ann | text: one, two three", 'name: Bo | text: say "no"'],
-    ),
-    "no header": ("01,Andalucía\n02,Aragón\n", ["01 | Andalucía", "02 | Aragón"]),
-    "a title above": ("Fees of 2024\n\na,b\nx,1\n", ["Fees of 2024", "a | b", "a: x | b: 1"]),
-    "rows of unequal length": ("a,b,c\n1,2\n3,4,5,6\n", ["a | b | c", "a: 1 | b: 2", "a: 3 | b: 4 | c: 5 | 6"]),
-    "empty cells and rows": ("a,b,c\n1,,3\n,,\n\n4,5,6\n", ["a | b | c", "a: 1 | c: 3", "a: 4 | b: 5 | c: 6"]),
-    "a quote that is never closed": ('a,b\n5" pipe,1\n"odd,2\nx,3\n', ["a | b", 'a: 5" pipe | b: 1', 'a: "odd | b: 2']),
-    "one column": ("name\nAnn\nBo\n", ["name", "name: Ann", "name: Bo"]),
-    "a header alone": ("a,b\n", ["a | b"]),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_a_table_with(name: str) -> None:
-    text, rows = TABLES[name]
-    assert [found for _, found in blocks(given(text.encode(), ".csv"))][: len(rows)] == rows
-
 
 @each(
     st.lists(

@@ -4,90 +4,15 @@ import random
 
 import pytest
 
-from index.model import Document, Metadata
+from index.model import Document
 from index.readers import Source, Unreadable, read
-from tests.index.readers.office import blocks
+from tests.index.readers.test_cases import FOLDER, cases
 
-MESSAGE = """From: =?utf-8?q?Ada_L=2E?= <ada@example.org>
-To: bob@example.org
-Date: Mon, 4 Mar 2024 10:00:00 +0100
-Subject: =?utf-8?b?7ZmY67aI?= rules
-MIME-Version: 1.0
-Content-Type: multipart/mixed; boundary=x
-
---x
-Content-Type: multipart/alternative; boundary=y
-
---y
-Content-Type: text/plain; charset=utf-8; format=flowed
-Content-Transfer-Encoding: 8bit
-
-Bonjour Bob, this is\x20
-flowed.
-
-Bring:
-- tools
-  and more
-* gloves
-
-Bob wrote:
-> What shall
->> I bring?
-Thanks
---y
-Content-Type: text/html
-
-<p>not this</p>
---y--
---x
-Content-Type: message/rfc822
-
-From: carl@example.org
-Subject: before
-Content-Type: text/html; charset=iso-8859-1
-Content-Transfer-Encoding: quoted-printable
-
-<h1>D=E9part</h1>
---x
-Content-Type: application/pdf
-Content-Disposition: attachment; filename="rules.pdf"
-
-AAAA
---x--
-"""
+MESSAGE, _ = cases(FOLDER / "eml.txt")["a message"]
 
 
 def mail(data: bytes, suffix: str = ".eml") -> Document:
     return read(Source(data, f"m{suffix}", "m", suffix))
-
-
-def test_a_message() -> None:
-    document = mail(MESSAGE.encode())
-    assert blocks(document) == [
-        (
-            "prose",
-            'From: "Ada L." <ada@example.org>\nTo: bob@example.org\nDate: Mon, 04 Mar 2024 10:00:00 +0100\nSubject: 환불 rules',
-        ),
-        ("prose", "Bonjour Bob, this is flowed."),
-        ("prose", "Bring:"),
-        ("list_item", "- tools\nand more"),
-        ("list_item", "- gloves"),
-        ("prose", "Bob wrote:"),
-        ("quotation", "What shall\nI bring?"),
-        ("prose", "Thanks"),
-        ("prose", "From: carl@example.org\nSubject: before"),
-        ("heading", "Départ"),
-        ("prose", "Attachments: rules.pdf"),
-    ]
-    assert document.title == "환불 rules"
-    assert document.metadata == Metadata(author="Ada L.", date="2024-03-04T10:00:00+01:00")
-
-
-def test_mailbox_has_a_section_for_each_message() -> None:
-    one = b"From a@example.org Mon Mar  4 10:00:00 2024\nFrom: a@example.org\nSubject: %s\n\nHello\n>From here\n\n"
-    document = mail(one % b"first" + one % b"second", ".mbox")
-    assert [text for kind, text in blocks(document) if kind == "heading"] == ["first", "second"]
-    assert document.text.count("Hello\nFrom here") == 2
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "euc-kr"])

@@ -156,44 +156,8 @@ def test_unread_book_has_a_reason(data: bytes, reason: str) -> None:
         book(data)
 
 
-OTHER = """<rss><channel><title>News</title><about>All <b>of</b> it</about>
-<list><item><name>France</name><code>FR</code></item><item><name>Spain</name></item></list>
-<conf><port>80</port><host>x</host></conf><z><a>one</a><a>two</a></z></channel></rss>"""
-
-
 def xml(text: str) -> Document:
     return read(Source(text.encode(), "d.xml", "d", ".xml"))
-
-
-def blocks(document: Document) -> list[tuple[str, int, str]]:
-    return [(block.kind, block.level, document.text[block.start : block.end]) for block in document.blocks]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (
-            OTHER,
-            [
-                ("prose", 0, "News"),
-                ("prose", 0, "All of it"),
-                ("table_header", 0, "name | code"),
-                ("table_row", 0, "name: France | code: FR"),
-                ("table_row", 0, "name: Spain"),
-                ("definition", 0, "port: 80"),
-                ("definition", 0, "host: x"),
-                ("prose", 0, "one"),
-                ("prose", 0, "two"),
-            ],
-        ),
-        (
-            "<html xmlns='http://www.w3.org/1999/xhtml'><h1>T</h1><p>x</p></html>",
-            [("heading", 1, "T"), ("prose", 0, "x")],
-        ),
-    ],
-)
-def test_elements_become_blocks(text: str, expected: list[tuple[str, int, str]]) -> None:
-    assert blocks(xml(text)) == expected
 
 
 LAUGHS = "".join(f'<!ENTITY l{n + 1} "{f"&l{n};" * 10}">' for n in range(9))
