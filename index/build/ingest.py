@@ -3,7 +3,7 @@
 import io
 import time
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -60,13 +60,12 @@ def bring_in(
     """
     began = time.monotonic()
     paths = [pattern for pattern in patterns if pattern != STDIN]
-    index = at if not isinstance(at, Path) else index_at(at)
+    index = _index(at)
     with index.writing():
         unusable = _unusable(index) if only else None
-        build = Build(index.sink(embedder, progress, afresh=unusable is not None))
-        try:
-            known = unusable.found.roots if isinstance(unusable, snapshot.OlderFormat) else build.roots
-            planned = plan(paths, known, rules, anew=only)
+        found = unusable.found if isinstance(unusable, snapshot.OlderFormat) else None
+        with closing(Build(index.sink(embedder, progress, afresh=unusable is not None))) as build:
+            planned = plan(paths, found.roots if found else build.roots, rules, anew=only)
             finder = Finder(planned, index.folder)
             reading = nullcontext(pool) if pool is not None else Pool(limits, processes)
             with reading as readers, Readings(index.folder) as kept:
@@ -84,8 +83,8 @@ def bring_in(
             work.drop_vanished()
             work.regroup()
             build.roots = planned.roots
-            if isinstance(unusable, snapshot.OlderFormat):
-                work.report.note = f"format {unusable.found.format} is of an older version; everything is read again"
+            if found is not None:
+                work.report.note = f"format {found.format} is of an older version; everything is read again"
             elif unusable is not None:
                 work.report.note = f"the index could not be used, so everything is read again: {unusable}"
             elif kept.taken_over:
@@ -93,8 +92,10 @@ def bring_in(
                     f"what a build that was stopped had read was not read again: {kept.taken_over:,} files or parts"
                 )
             return _publish(index, build, work, finder, began, refit=refit).report
-        finally:
-            build.close()
+
+
+def _index(at: Path | Index) -> Index:
+    return index_at(at) if isinstance(at, Path) else at
 
 
 def _unusable(index: Index) -> IndexProblem | None:
@@ -122,26 +123,22 @@ def follow(
     empty though the index holds documents of it, and IndexProblem. `pool`: reading processes that stay for the next time.
     """
     began = time.monotonic()
-    index = at if not isinstance(at, Path) else index_at(at)
-    with index.writing():
-        build = Build(index.sink(embedder, progress))
-        try:
-            followed = [root for root in build.roots if not folders or root.folder in folders]
-            for root in followed:
-                _refuse_vanished(root, build)
-            planned = Plan(build.roots, tuple((root, root.reads) for root in followed))
-            finder = Finder(planned, index.folder)
-            with nullcontext(pool) if pool is not None else Pool() as readers, Readings(index.folder) as kept:
-                earlier = index.skipped().files
-                work = Intake(build, readers, progress, exactly=False, earlier=earlier, again=False, kept=kept)
-                work.take_files(list(finder.find()), planned.roots)
-            work.drop_vanished(below=[root.folder for root in followed])
-            work.regroup()
-            if not build.catalogue:
-                raise IndexProblem(f"that would leave {index} empty; it stays as it was")
-            return _publish(index, build, work, finder, began)
-        finally:
-            build.close()
+    index = _index(at)
+    with index.writing(), closing(Build(index.sink(embedder, progress))) as build:
+        followed = [root for root in build.roots if not folders or root.folder in folders]
+        for root in followed:
+            _refuse_vanished(root, build)
+        planned = Plan(build.roots, tuple((root, root.reads) for root in followed))
+        finder = Finder(planned, index.folder)
+        with nullcontext(pool) if pool is not None else Pool() as readers, Readings(index.folder) as kept:
+            earlier = index.skipped().files
+            work = Intake(build, readers, progress, exactly=False, earlier=earlier, again=False, kept=kept)
+            work.take_files(list(finder.find()), planned.roots)
+        work.drop_vanished(below=[root.folder for root in followed])
+        work.regroup()
+        if not build.catalogue:
+            raise IndexProblem(f"that would leave {index} empty; it stays as it was")
+        return _publish(index, build, work, finder, began)
 
 
 def _refuse_vanished(root: Root, build: Build) -> None:
@@ -155,21 +152,17 @@ def _refuse_vanished(root: Root, build: Build) -> None:
 def take_out(at: Path | Index, source_ids: Iterable[str], progress: Tell = no_progress) -> Report:
     """Remove documents. Raises IndexProblem, and removes nothing, when one does not exist or none would be left."""
     began = time.monotonic()
-    index = at if not isinstance(at, Path) else index_at(at)
+    index = _index(at)
     index.newest()
-    with index.writing():
-        build = Build(index.sink(progress=progress, foreign_vectors=True))
-        try:
-            for source_id in source_ids:
-                if not build.remove(source_id):
-                    raise IndexProblem(f"no document {source_id!r} in {index}; 'groundwire index list' names them")
-            if not build.catalogue:
-                raise IndexProblem(f"that would leave {index} empty; delete the folder instead")
-            manifest = build.publish()
-            discard(index.folder)
-            return finish(Report(), build, manifest, began)
-        finally:
-            build.close()
+    with index.writing(), closing(Build(index.sink(progress=progress, foreign_vectors=True))) as build:
+        for source_id in source_ids:
+            if not build.remove(source_id):
+                raise IndexProblem(f"no document {source_id!r} in {index}; 'groundwire index list' names them")
+        if not build.catalogue:
+            raise IndexProblem(f"that would leave {index} empty; delete the folder instead")
+        manifest = build.publish()
+        discard(index.folder)
+        return finish(Report(), build, manifest, began)
 
 
 def _publish(

@@ -188,16 +188,10 @@ class LocalSink:
     def _job(self, live: list[tuple[int, int]], refit: bool) -> Job:
         parent = self._parent
         languages: dict[str, list[int]] = {}
-        old_removed: list[tuple[int, int]] = []
+        old_removed = [one for one in self._removed if one[0] < self._known_next]  # not put within this build
         if parent is not None:
-            store = PassageStore(parent.directory / "passages")
-            languages = {language: [] for language in parent.manifest.languages}
-            for first, count in self._removed:
-                if first >= parent.manifest.next_number:
-                    continue  # put and removed within this build
-                old_removed.append((first, count))
-                for number in range(first, first + count):
-                    languages[store.get(number).language].append(number)
+            store, gone = PassageStore(parent.directory / "passages"), np.array(sorted(numbers(old_removed)), np.int64)
+            languages = {name: store.within(gone, name).tolist() for name in parent.manifest.languages}
         return Job(
             building=str(self._building),
             parent=str(parent.directory) if parent else "",

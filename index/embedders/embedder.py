@@ -70,17 +70,13 @@ class OpenAIEmbedder:
         """
         if not url.startswith(("http://", "https://")):
             raise IndexProblem(f"{url} is not an http address")
-        import openai  # takes about as long to import as everything else together
-
         from index.embedders import model_server
 
         self._url = url
         self._key = api_key
         self._name = f"the embedding server {model_server.place(url)}"
         self._model = model
-        # "none": the client requires a key; a server without keys ignores it.
-        http = model_server.client(url, most_bytes=_MOST_BYTES, timeout_s=_TIMEOUT_S)
-        self._client = openai.OpenAI(base_url=url, api_key=api_key or "none", max_retries=0, http_client=http)
+        self._client = model_server.openai_client(url, api_key, most_bytes=_MOST_BYTES, timeout_s=_TIMEOUT_S)
         self._instruction = instruction or (INSTRUCTION if "qwen3-embedding" in model.lower() else "")
         dimension = self._ask(["dimension"]).shape[1]
         self.spec = EmbedderSpec("openai", model, dimension, threshold)

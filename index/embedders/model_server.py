@@ -8,10 +8,13 @@ import logging
 import re
 from collections.abc import AsyncIterator, Iterator
 from http import HTTPStatus
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import httpx2
+
+if TYPE_CHECKING:
+    from openai import OpenAI
 
 log = logging.getLogger("groundwire.servers")
 
@@ -68,21 +71,24 @@ def async_client(url: str, *, most_bytes: int, timeout: httpx2.Timeout) -> httpx
 
     async def incoming(response: httpx2.Response) -> None:
         _check(response)
-        response.stream = _AsyncBounded(response.stream, most_bytes)
+        response.stream = _Bounded(response.stream, most_bytes)
 
     hooks: dict[str, list[Any]] = {"request": [outgoing], "response": [incoming]}
     return httpx2.AsyncClient(base_url=url, timeout=timeout, follow_redirects=True, event_hooks=hooks)
 
 
-def client(url: str, *, most_bytes: int, timeout_s: float) -> httpx2.Client:
-    """For the openai client. A reply of more than `most_bytes` breaks with Misbehaved."""
+def openai_client(url: str, key: str, *, most_bytes: int, timeout_s: float) -> "OpenAI":
+    """A reply of more than `most_bytes` breaks with Misbehaved."""
+    from openai import OpenAI  # takes about as long to import as everything else together
 
     def incoming(response: httpx2.Response) -> None:
         _check(response)
         response.stream = _Bounded(response.stream, most_bytes)
 
     hooks: dict[str, list[Any]] = {"request": [lambda request: _prepare(url, request)], "response": [incoming]}
-    return _Client(base_url=url, timeout=timeout_s, follow_redirects=True, event_hooks=hooks)
+    http = _Client(base_url=url, timeout=timeout_s, follow_redirects=True, event_hooks=hooks)
+    # "none": the client requires a key; a server without keys ignores it.
+    return OpenAI(base_url=url, api_key=key or "none", max_retries=0, http_client=http)
 
 
 class _Client(httpx2.Client):
@@ -107,38 +113,27 @@ def _check(response: httpx2.Response) -> None:
         raise Misbehaved("sends a compressed reply without a request for it")
 
 
-class _AsyncBounded(httpx2.AsyncByteStream):
+class _Bounded(httpx2.AsyncByteStream, httpx2.SyncByteStream):
     def __init__(self, stream: Any, most: int) -> None:
         self._stream = stream
         self._most = most
+        self._seen = 0
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        seen = 0
-        async for chunk in self._stream:
-            seen += len(chunk)
-            _count(seen, self._most)
-            yield chunk
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-
-class _Bounded(httpx2.SyncByteStream):
-    def __init__(self, stream: Any, most: int) -> None:
-        self._stream = stream
-        self._most = most
+    def _counted(self, chunk: bytes) -> bytes:
+        self._seen += len(chunk)
+        if self._seen > self._most:
+            raise Misbehaved(f"sends more than {self._most >> 20} MiB")
+        return chunk
 
     def __iter__(self) -> Iterator[bytes]:
-        seen = 0
-        for chunk in self._stream:
-            seen += len(chunk)
-            _count(seen, self._most)
-            yield chunk
+        return map(self._counted, self._stream)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._stream:
+            yield self._counted(chunk)
 
     def close(self) -> None:
         self._stream.close()
 
-
-def _count(seen: int, most: int) -> None:
-    if seen > most:
-        raise Misbehaved(f"sends more than {most >> 20} MiB")
+    async def aclose(self) -> None:
+        await self._stream.aclose()

@@ -53,8 +53,6 @@ class RerankServer:
         """Asks nothing yet. Raises IndexProblem when `url` is no address."""
         if not url.startswith(("http://", "https://")):
             raise IndexProblem(f"{url} is not an http address; set index.rerank_url to one")
-        import openai  # takes about as long to import as everything else together
-
         from index.embedders import model_server
 
         self._url = url
@@ -62,9 +60,7 @@ class RerankServer:
         self._name = f"the reranker {model_server.place(url)}"
         self._model = model
         self._api = api
-        # "none": the client requires a key; a server without keys ignores it.
-        http = model_server.client(url, most_bytes=_MOST_BYTES, timeout_s=timeout_s)
-        self._client = openai.OpenAI(base_url=url, api_key=api_key or "none", max_retries=0, http_client=http)
+        self._client = model_server.openai_client(url, api_key, most_bytes=_MOST_BYTES, timeout_s=timeout_s)
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
         """Raises Away when the server does not answer, IndexProblem when it refuses or answers something else."""

@@ -248,3 +248,13 @@ def row(cells: Sequence[str], columns: Sequence[str] = ()) -> str:
     while cleaned and not cleaned[-1]:
         cleaned.pop()
     return " | ".join(cleaned)
+
+
+def roman(number: int) -> str:
+    """In small letters."""
+    values = (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl")
+    text = ""
+    for worth, sign in (*values, (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")):
+        text += sign * (number // worth)
+        number %= worth
+    return text

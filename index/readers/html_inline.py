@@ -4,6 +4,8 @@ import re
 
 from lxml.html import HtmlElement
 
+from index.readers.formats import roman
+
 _SYNTAX = re.compile(r"(?:^|[\s-])(?:language|lang|highlight-source|highlight|brush)[-:]\s*([\w+#.-]+)", re.IGNORECASE)
 _NO_SYNTAX = frozenset(("none", "text", "plain", "plaintext", "default", "nohighlight", "source"))
 _SPACES = re.compile(r"\s+")
@@ -12,8 +14,6 @@ _FILE_NAME = re.compile(r"\S+\.\w{2,4}")
 _PICTURE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|avif)\b", re.IGNORECASE)
 _NOTES = frozenset(("footnotes", "endnotes", "references"))
 _POWER = re.compile(r"[-+\u2212]?\d+")
-_ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
-          (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
 
 
 class Counter:
@@ -42,11 +42,7 @@ def _counted(number: int, style: str) -> str:
     if style in ("a", "A") and 1 <= number <= 26:
         return chr(ord(style) + number - 1)
     if style in ("i", "I") and 1 <= number < 4000:
-        text = ""
-        for value, letters in _ROMAN:
-            text += letters * (number // value)
-            number %= value
-        return text if style == "i" else text.upper()
+        return roman(number) if style == "i" else roman(number).upper()
     return str(number)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from index.languages.characters import WIDE
 from index.model import Document, Metadata
-from index.readers.formats import Format, Source, TextBuilder, Unreadable
+from index.readers.formats import Format, Source, TextBuilder, Unreadable, roman
 from index.readers.tabular import joined
 from index.readers.text import decode
 
@@ -38,7 +38,6 @@ _DOCINFO = frozenset(("author", "authors", "date", "version"))
 _ADMONITIONS = frozenset(
     ("attention", "caution", "danger", "error", "hint", "important", "note", "tip", "warning")
 )  # fmt: skip
-_ROMAN = ((100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
 _TEXTS = frozenset(("paragraph", "title", "subtitle", "rubric", "caption", "attribution", "line", "term"))
 
 
@@ -185,7 +184,7 @@ class _Walk:
             if kind.endswith("alpha") and number <= 26:
                 ordinal = chr(96 + number)
             elif kind.endswith("roman"):
-                ordinal = _roman(number)
+                ordinal = roman(number)
             ordinal = ordinal.upper() if kind.startswith("upper") else ordinal
             self._item(f"{node.get('prefix', '')}{ordinal}{node.get('suffix', '.')}", item, section, depth + 1)
 
@@ -262,14 +261,6 @@ class _Walk:
     def _cell(self, entry: "nodes.entry") -> str:
         texts = [node for node in entry.findall() if node.tagname in _TEXTS or node.tagname == "literal_block"]
         return " ".join(self._line(node) for node in texts)
-
-
-def _roman(number: int) -> str:
-    text = ""
-    for value, letters in _ROMAN:
-        text += letters * (number // value)
-        number %= value
-    return text
 
 
 FORMATS = (

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from index.model import Document
-from index.readers.formats import Format, Source, TextBuilder, Unreadable, row
+from index.readers.formats import Format, Source, TextBuilder, Unreadable, roman, row
 from index.readers.packages import language, metadata, opened, usual
 from index.readers.tabular import Head, head
-from index.readers.word_text import MONOSPACED, roman
+from index.readers.word_text import MONOSPACED
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element

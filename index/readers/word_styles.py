@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from index.languages import every
 from index.model import BlockKind
-from index.readers.word_text import CODE_STYLE, W, is_monospaced, roman, value
+from index.readers.formats import roman
+from index.readers.word_text import CODE_STYLE, W, is_monospaced, value
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
+from index.readers.formats import roman
+
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
@@ -120,15 +122,6 @@ def is_on(element: "Element | None") -> bool:
 def is_monospaced(properties: "Element") -> bool:
     fonts = properties.find(W + "rFonts")
     return fonts is not None and bool(MONOSPACED.search(fonts.get(W + "ascii", "")))
-
-
-def roman(number: int) -> str:
-    values = (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl")
-    text = ""
-    for worth, sign in (*values, (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")):
-        text += sign * (number // worth)
-        number %= worth
-    return text
 
 
 def _math(element: "Element") -> str:
