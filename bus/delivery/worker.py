@@ -160,10 +160,6 @@ class Worker:
         return self._handling.stages.stories.take(run_id)
 
     @property
-    def durables(self) -> tuple[str, ...]:
-        return tuple(self._consumers)
-
-    @property
     def client(self) -> Client:
         return self._handling.client
 

@@ -160,25 +160,22 @@ class Journal:
         behind; what was stored before that record is then missed by none. Raises Unavailable.
         """
         if behind is None:
-            return await self._batch(RUNS, {"multi_last": list(filters), "batch": 1000})
+            return _records(await self._raw(RUNS, _all_of(filters)))
         subject, sequence = behind
         asked_for = any(_covers(each, subject) for each in filters)
-        asked = {"multi_last": [*filters] if asked_for else [*filters, subject], "batch": 1000}
-        found = _records(await self._raw(RUNS, asked, up_to=sequence))
+        found = _records(await self._raw(RUNS, _all_of([*filters, *([] if asked_for else [subject])]), up_to=sequence))
         return found if asked_for else [each for each in found if each.key.subject != subject]
 
     async def stored(self, filters: Sequence[str]) -> list[Record]:
         """As `latest`, with the bytes as they are stored."""
-        return await self._batch(RUNS, {"multi_last": list(filters), "batch": 1000}, as_stored=True)
+        return _records(await self._raw(RUNS, _all_of(filters)), as_stored=True)
 
     async def newest(self, subject: str) -> Record | None:
         """The last record of a filter; None when there is none. Raises Unavailable."""
-        found = await self._batch(RUNS, {"last_by_subj": subject})
-        return found[0] if found else None
+        return next(iter(_records(await self._raw(RUNS, {"last_by_subj": subject}))), None)
 
     async def at(self, sequence: int) -> Record | None:
-        found = await self._batch(RUNS, {"seq": sequence})
-        return found[0] if found else None
+        return next(iter(_records(await self._raw(RUNS, {"seq": sequence}))), None)
 
     async def oldest(self, subject: str, *, after: int = 0, count: int = 1) -> tuple[list[Record], int]:
         """The first records of a filter with a sequence above `after`, oldest first, and the last sequence looked at.
@@ -189,12 +186,14 @@ class Journal:
         last = int((found[-1].headers or {})["Nats-Sequence"]) if found else 0
         return _records([msg for msg in found if _parses(msg)]), last
 
-    async def usage(self) -> Usage:
-        """How full the journal is. Raises Unavailable."""
+    async def usage(self, stream: str = RUNS) -> Usage:
+        """How full the journal is, or another stream. Raises Unavailable."""
         try:
-            info = await self.js.stream_info(RUNS)
+            info = await self.js.stream_info(stream)
         except (nats.errors.Error, TimeoutError) as error:
-            raise Unavailable(f"the stream {RUNS} cannot be read ({error}); is nats-server running with -js?") from None
+            raise Unavailable(
+                f"the stream {stream} cannot be read ({error}); is nats-server running with -js?"
+            ) from None
         state = info.state
         return Usage(state.bytes, max(0, info.config.max_bytes or 0), state.messages, state.first_seq, state.last_seq)
 
@@ -260,12 +259,7 @@ class Journal:
 
     async def last_sequence(self, stream: str) -> int:
         """The sequence of a stream's newest message; 0 when it never had one. Raises Unavailable."""
-        try:
-            return int((await self.js.stream_info(stream)).state.last_seq)
-        except (nats.errors.Error, TimeoutError) as error:
-            raise Unavailable(
-                f"the stream {stream} cannot be read ({error}); is nats-server running with -js?"
-            ) from None
+        return (await self.usage(stream)).last
 
     async def _all_events(self, subject: str, up_to: int) -> list["EventFrame"]:
         """As many as the stream's leader counts: any server of a cluster may answer, also one that lags behind."""
@@ -287,9 +281,6 @@ class Journal:
             frames += [frame_of(msg) for msg in batch]
             if len(batch) < 256:
                 return frames
-
-    async def _batch(self, stream: str, request: dict[str, object], *, as_stored: bool = False) -> list[Record]:
-        return _records(await self._raw(stream, request), as_stored=as_stored)
 
     async def _raw(self, stream: str, request: dict[str, object], *, up_to: int = 0) -> list[Msg]:
         """Direct get of one or more messages; an empty list when there is none. Raises Unavailable.
@@ -327,6 +318,11 @@ class Journal:
             found.append(msg)
             if single:
                 return found
+
+
+def _all_of(filters: Sequence[str]) -> dict[str, object]:
+    """The request for every record that matches one of the filters."""
+    return {"multi_last": list(filters), "batch": 1000}
 
 
 def _covers(pattern: str, subject: str) -> bool:

@@ -5,7 +5,6 @@ lowest id goes on. Two at work at once do no harm.
 """
 
 import asyncio
-import contextlib
 import logging
 import secrets
 import time
@@ -18,9 +17,9 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from bus.journal.journal import Journal, Usage
-from bus.journal.pruning import Pruned, Rule, Seen, prune
+from bus.journal.pruning import Pruned, Rule, prune
 from bus.journal.sweeping import sweep
-from bus.transport.health import Watch, text_of
+from bus.transport.health import Watch, answer_text, text_of
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Failure
 from bus.wire.messages import QuestionAsked
@@ -96,7 +95,7 @@ class Pruner:
 
     async def start(self) -> None:
         await self.client.subscribe(PRESENT, cb=self._heard)
-        await self.client.subscribe(JOURNAL, cb=self._tell)
+        await answer_text(self.client, JOURNAL, lambda: msgspec.json.encode(self.state), only=lambda: self.working)
         self.watch.keep("pruning", self._run)
 
     async def stop(self) -> None:
@@ -146,11 +145,12 @@ class Pruner:
                 log.warning("%s", why_full(self.state))
 
     def _note(self, done: Pruned) -> None:
+        seen, whole = done.seen, len(done.runs) < STEP
         self.state = msgspec.structs.replace(
             self.state,
             pruned_runs=self.state.pruned_runs + len(done.runs),
             pruned_bytes=self.state.pruned_bytes + done.size_bytes,
-            **_counts(done.seen, whole=len(done.runs) < STEP),
+            **({"running": seen.running, "pinned": seen.pinned, "unread": seen.unread} if whole else {}),
         )
 
     async def _look(self) -> Usage:
@@ -168,15 +168,6 @@ class Pruner:
     async def _heard(self, msg: Msg) -> None:
         if msg.data.decode(errors="replace") < self._id:
             self._other_at = time.monotonic()
-
-    async def _tell(self, msg: Msg) -> None:
-        if msg.reply and self.working:
-            with contextlib.suppress(nats.errors.Error):
-                await self.client.publish(msg.reply, msgspec.json.encode(self.state))
-
-
-def _counts(seen: Seen, *, whole: bool) -> dict[str, int]:
-    return {"running": seen.running, "pinned": seen.pinned, "unread": seen.unread} if whole else {}
 
 
 async def journal_state(client: Client, *, timeout_s: float = 0.3) -> JournalState | None:

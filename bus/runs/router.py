@@ -21,7 +21,7 @@ from bus.journal.journal import Journal
 from bus.powers.events import DONE_LINE, FIRST, is_event
 from bus.transport.connection import take
 from bus.transport.envelope import Frame, count_in
-from bus.transport.follow import Stored, follow_batches
+from bus.transport.follow import Following, Stored
 from bus.transport.health import Watch
 from bus.transport.wake import Wake
 from bus.wire.errors import Unavailable
@@ -214,7 +214,7 @@ class EventRouter:
 
     async def _run(self) -> None:
         # Without filters: they would name all of the stream, and with them a server cannot feed an edge that is behind.
-        found = follow_batches(self._client, EVENTS, (), after=self.position, anew=self._anew, ahead=AHEAD)
+        found = Following(self._client, EVENTS, (), anew=self._anew, ahead=AHEAD).batches(after=self.position)
         async with contextlib.aclosing(found):
             async for batch in found:
                 for stored in batch:

@@ -15,7 +15,6 @@ from msgspec import UNSET
 from nats.aio.client import Client
 
 from bus.journal.access import Access, access_in, access_key, grant
-from bus.journal.conversations import chat_key, latest_run
 from bus.journal.journal import LAGS, Journal
 from bus.journal.records import Record
 from bus.journal.room import Room
@@ -27,7 +26,7 @@ from bus.transport.connection import Inbox
 from bus.wire.errors import Unavailable
 from bus.wire.messages import Message, QuestionAsked, RunFinished
 from bus.wire.settled import Settled
-from bus.wire.subjects import Key, cancel_subject, check_id, finished, key_of, run_filters
+from bus.wire.subjects import CHAT, Key, cancel_subject, check_id, finished, key_of, run_filters
 
 #: How long a client waits for a server that does not answer before it gets an error.
 PATIENCE_S = 10.0
@@ -221,17 +220,21 @@ class Runs:
     # ------------------------------------------------------------ chats
 
     def conversation_id(self, chat: str, access: Access | None = None) -> str:
-        """Of the asker's chat of this name; a key that sees other documents than before is another asker."""
+        """Of the asker's chat of this name; a key that sees other documents than before is another asker.
+
+        Two clients may use one name, so only the secret derives the id from the asker and the name.
+        """
         return self._derived(b"groundwire-chat", access, chat)
 
     async def add_to_chat(self, run_id: str, chat: str, access: Access | None = None) -> None:
         """Make the run the latest of the asker's chat, to be found by `latest_of_chat`. Raises Unavailable."""
-        await self.put_beside(chat_key(run_id, self.conversation_id(chat, access)), b"{}")
+        await self.put_beside(Key(CHAT, run_id, self.conversation_id(chat, access)), b"{}")
 
     async def latest_of_chat(self, chat: str, access: Access | None = None) -> str | None:
         """The run that was added to the asker's chat last, whichever process added it. Raises Unavailable."""
         async with self._patience():
-            return await latest_run(self.journal, self.conversation_id(chat, access))
+            found = await self.journal.newest(Key(CHAT, "*", self.conversation_id(chat, access)).subject)
+        return found.key.run_id if found else None
 
     # ------------------------------------------------------------ read
 

@@ -114,11 +114,13 @@ class Replicas(msgspec.Struct, frozen=True):
 
 
 class ApiReply(msgspec.Struct, frozen=True):
-    """What of a reply is read. `cluster`: of a stream in a cluster."""
+    """What of a reply is read. `cluster`: of a stream in a cluster; `name`: of a consumer."""
 
     error: ApiError | None = None
     state: State = State()
     total: int = 0
+    created: str = ""
+    name: str = ""
     cluster: Replicas = Replicas()
 
     @property

@@ -8,7 +8,7 @@ import itertools
 import json
 import logging
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
 
 import nats.errors
@@ -266,10 +266,10 @@ async def declare_streams(js: JetStreamContext, settings: BusSettings) -> None:
 
 async def declare_stream(js: JetStreamContext, name: str, wanted: Config) -> None:
     """Create one stream, or update it where it is not as wanted. Raises nats's errors."""
-    found = await stream_config(js, name)
-    config = changed(found or {}, wanted)
+    there = await stream_config(js, name)
+    config = changed(there or {}, wanted)
     if config is not None:  # an update would write, which a full disk refuses
-        await _asked(js, f"STREAM.{'CREATE' if found is None else 'UPDATE'}.{name}", {**config, "name": name})
+        await _asked(js, f"STREAM.{'CREATE' if there is None else 'UPDATE'}.{name}", {**config, "name": name})
 
 
 async def stream_config(js: JetStreamContext, name: str) -> dict[str, Any] | None:
@@ -277,17 +277,23 @@ async def stream_config(js: JetStreamContext, name: str) -> dict[str, Any] | Non
 
     Raises nats's errors.
     """
-    try:
-        return dict((await _asked(js, f"STREAM.INFO.{name}"))["config"])
-    except NotFoundError:
-        return None
+    there = await found(_asked(js, f"STREAM.INFO.{name}"))
+    return dict(there["config"]) if there else None
 
 
 async def _asked(js: JetStreamContext, request: str, body: Mapping[str, object] | None = None) -> dict[str, Any]:
     """What JetStream's API answers, in its own words. Raises nats's errors."""
     said = json.dumps(body).encode() if body else b""
-    found: dict[str, Any] = await js._api_request(f"$JS.API.{request}", said, timeout=2.0)
-    return found
+    answer: dict[str, Any] = await js._api_request(f"$JS.API.{request}", said, timeout=2.0)
+    return answer
+
+
+async def found[T](asked: Awaitable[T]) -> T | None:
+    """What JetStream has; None when there is no such thing. Raises nats's other errors."""
+    try:
+        return await asked
+    except NotFoundError:
+        return None
 
 
 async def await_streams(js: JetStreamContext, *, patience_s: float = 15.0) -> None:
@@ -296,7 +302,7 @@ async def await_streams(js: JetStreamContext, *, patience_s: float = 15.0) -> No
     for name in (RUNS, EVENTS):
         while True:
             try:
-                if await stream_exists(js, name):
+                if await found(js.stream_info(name)) is not None:
                     break
                 why = f"there is no stream {name}; start the actors"
             except (nats.errors.Error, TimeoutError) as error:
@@ -304,14 +310,6 @@ async def await_streams(js: JetStreamContext, *, patience_s: float = 15.0) -> No
             if asyncio.get_running_loop().time() > give_up:
                 raise Unavailable(why)
             await asyncio.sleep(0.1)
-
-
-async def stream_exists(js: JetStreamContext, name: str) -> bool:
-    try:
-        await js.stream_info(name)
-    except NotFoundError:
-        return False
-    return True
 
 
 class Inbox:
@@ -347,21 +345,4 @@ def status_of(msg: Msg) -> str:
     return (msg.headers or {}).get("Status", "") if msg.headers and not msg.data else ""
 
 
-__all__ = [
-    "CONNECT_OPTIONS",
-    "Client",
-    "Connection",
-    "Inbox",
-    "Msg",
-    "await_streams",
-    "connect",
-    "declare_stream",
-    "declare_streams",
-    "forget_unsent",
-    "keep_trying",
-    "log_error",
-    "status_of",
-    "stream_config",
-    "stream_exists",
-    "take",
-]
+__all__ = ["Client", "Msg"]  # nats-py's own

@@ -5,6 +5,7 @@ import contextlib
 import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import cast
 
@@ -12,6 +13,7 @@ import msgspec
 import nats.errors
 from nats.aio.client import Client
 
+from bus.transport.configuration import ApiReply
 from bus.transport.connection import Connection, take
 from bus.transport.envelope import Frame, headers_of, place_of, set_aside, status_in
 from bus.transport.wake import Wake
@@ -53,104 +55,114 @@ async def follow(
     ready: asyncio.Event | None = None,
     anew: Callable[[], None] | None = None,
 ) -> AsyncIterator[Stored]:
-    """Messages with a sequence above `after`, or stored since `since` (epoch seconds), or from now on.
-
-    Without filters it is the whole stream, which costs the server a tenth of what filters do once a follower is behind.
-    `ready` is set once it listens. A stream that was deleted and recreated is followed from its beginning, after a call
-    to `anew`.
-    """
-    batches = follow_batches(
-        client, stream, filters, after=after, since=since, headers_only=headers_only, ready=ready, anew=anew
-    )
+    """Messages with a sequence above `after`, or stored since `since` (epoch seconds), or from now on. Options: see Following."""
+    batches = Following(client, stream, filters, headers_only, ready, anew).batches(after, since)
     async with contextlib.aclosing(batches):
         async for batch in batches:
             for stored in batch:
                 yield stored
 
 
-async def follow_batches(
-    client: Client,
-    stream: str,
-    filters: Sequence[str],
-    *,
-    after: int | None = None,
-    since: float | None = None,
-    headers_only: bool = False,
-    ready: asyncio.Event | None = None,
-    anew: Callable[[], None] | None = None,
-    ahead: int = BATCH,
-) -> AsyncGenerator[list[Stored]]:
-    """`follow`, with all that has arrived at a time, `ahead` messages or a quarter more at most.
+@dataclass(frozen=True, slots=True)
+class Following:
+    """How a stream is followed. Without filters it is the whole stream, which costs the server a tenth of what filters do once a
+    follower is behind.
 
-    Uses an ephemeral pull consumer, recreated from the last message seen when the server was lost or is silent for three
-    heartbeats: what nats-py's ordered consumer promises, without the acks that kill its read loop on newer servers.
+    `ready` is set once it listens. A stream that was deleted and recreated is followed from its beginning, after a call
+    to `anew`. `ahead`: how many messages arrive at a time, or a quarter more at most.
     """
-    last, born, shorter = after, "", 0
-    while True:
-        try:
-            made, newest = await _identity(client, stream)
-            shorter = shorter + 1 if newest < (last or 0) else 0
-            other = bool(born) and made != born
-            if shorter and not other and shorter < SHORTER:
-                raise TimeoutError("the stream is shorter than it was")
-            if other or shorter:
-                last, since = 0, None
-                if anew is not None:
-                    anew()
-            born = made
-            async with contextlib.aclosing(
-                _follow_once(client, stream, filters, last, since, headers_only, ready, ahead)
-            ) as found:
-                async for batch in found:
-                    last, since = batch[-1].sequence, None
-                    yield batch
-        except (TimeoutError, nats.errors.Error):  # the next consumer begins after the last message seen
-            if last is None and since is None:
-                since = time.time() - 4 * HEARTBEAT_S
-            await asyncio.sleep(0.1)
 
+    client: Client
+    stream: str
+    filters: Sequence[str]
+    headers_only: bool = False
+    ready: asyncio.Event | None = None
+    anew: Callable[[], None] | None = None
+    ahead: int = BATCH
 
-async def _follow_once(
-    client: Client,
-    stream: str,
-    filters: Sequence[str],
-    after: int | None,
-    since: float | None,
-    headers_only: bool,
-    ready: asyncio.Event | None,
-    ahead: int,
-) -> AsyncGenerator[list[Stored]]:
-    """Follow for as long as one consumer lasts. Raises TimeoutError or nats's own errors when it ends."""
-    # An inbox of its own: a consumer delivers under the stream's subject, which a shared inbox cannot attribute.
-    reply = client.new_inbox()
-    arrived = _Arrived(reply)
-    returns = cast(Connection, client).on_return
-    returns.add(arrived.server_lost)
-    subscription = await take(client, reply, arrived.put)
-    try:
-        name = await _create(client, stream, filters, after, since, headers_only)
-        fetch = f"$JS.API.CONSUMER.MSG.NEXT.{stream}.{name}"
-        asked_at = 0.0
+    async def batches(self, after: int | None = None, since: float | None = None) -> AsyncGenerator[list[Stored]]:
+        """`follow`, with all that has arrived at a time.
+
+        Uses an ephemeral pull consumer, recreated from the last message seen when the server was lost or is silent for three
+        heartbeats: what nats-py's ordered consumer promises, without the acks that kill its read loop on newer servers.
+        """
+        last, born, shorter = after, "", 0
         while True:
-            batch = arrived.read()
-            if arrived.left <= ahead // 4 or time.monotonic() - asked_at > EXPIRES_S:
-                asked_at = time.monotonic()
-                arrived.left = ahead
-                await client.publish(fetch, _fetch_request(ahead), reply=reply)
-                if ready is not None:
-                    ready.set()
-            if batch:
-                yield batch
-            if arrived.ended:
-                raise TimeoutError(arrived.ended)
-            if not arrived.waiting and not await arrived.wake.wait(3 * HEARTBEAT_S):
-                raise TimeoutError("silent")
-            await _all_there_is(arrived)
-    finally:
-        returns.discard(arrived.server_lost)
-        arrived.wake.close()
-        with contextlib.suppress(nats.errors.Error):
-            await subscription.unsubscribe()
+            try:
+                made, newest = await _identity(self.client, self.stream)
+                shorter = shorter + 1 if newest < (last or 0) else 0
+                other = bool(born) and made != born
+                if shorter and not other and shorter < SHORTER:
+                    raise TimeoutError("the stream is shorter than it was")
+                if other or shorter:
+                    last, since = 0, None
+                    if self.anew is not None:
+                        self.anew()
+                born = made
+                async with contextlib.aclosing(self._once(last, since)) as found:
+                    async for batch in found:
+                        last, since = batch[-1].sequence, None
+                        yield batch
+            except (TimeoutError, nats.errors.Error):  # the next consumer begins after the last message seen
+                if last is None and since is None:
+                    since = time.time() - 4 * HEARTBEAT_S
+                await asyncio.sleep(0.1)
+
+    async def _once(self, after: int | None, since: float | None) -> AsyncGenerator[list[Stored]]:
+        """Follow for as long as one consumer lasts. Raises TimeoutError or nats's own errors when it ends."""
+        # An inbox of its own: a consumer delivers under the stream's subject, which a shared inbox cannot attribute.
+        client, ahead = self.client, self.ahead
+        reply = client.new_inbox()
+        arrived = _Arrived(reply)
+        returns = cast(Connection, client).on_return
+        returns.add(arrived.server_lost)
+        subscription = await take(client, reply, arrived.put)
+        try:
+            fetch = f"$JS.API.CONSUMER.MSG.NEXT.{self.stream}.{await self._consumer(after, since)}"
+            asked_at = 0.0
+            while True:
+                batch = arrived.read()
+                if arrived.left <= ahead // 4 or time.monotonic() - asked_at > EXPIRES_S:
+                    asked_at = time.monotonic()
+                    arrived.left = ahead
+                    await client.publish(fetch, _fetch_request(ahead), reply=reply)
+                    if self.ready is not None:
+                        self.ready.set()
+                if batch:
+                    yield batch
+                if arrived.ended:
+                    raise TimeoutError(arrived.ended)
+                if not arrived.waiting and not await arrived.wake.wait(3 * HEARTBEAT_S):
+                    raise TimeoutError("silent")
+                await _all_there_is(arrived)
+        finally:
+            returns.discard(arrived.server_lost)
+            arrived.wake.close()
+            with contextlib.suppress(nats.errors.Error):
+                await subscription.unsubscribe()
+
+    async def _consumer(self, after: int | None, since: float | None) -> str:
+        """The name of a new consumer."""
+        config: dict[str, object] = {
+            "ack_policy": "none",
+            **({"filter_subjects": list(self.filters)} if self.filters else {}),
+            "mem_storage": True,
+            "num_replicas": 1,
+            "inactive_threshold": int(60e9),
+            "headers_only": self.headers_only,
+        }
+        if after is not None:
+            config |= {"deliver_policy": "by_start_sequence", "opt_start_seq": after + 1}
+        elif since is not None:
+            at = datetime.fromtimestamp(max(0.0, since), UTC).isoformat().replace("+00:00", "Z")
+            config |= {"deliver_policy": "by_start_time", "opt_start_time": at}
+        else:
+            config |= {"deliver_policy": "new"}
+        request = json.dumps({"stream_name": self.stream, "config": config}).encode()
+        reply = await _asked(self.client, f"$JS.API.CONSUMER.CREATE.{self.stream}", request)
+        if not reply.name:
+            raise TimeoutError("the server does not name the consumer")
+        return reply.name
 
 
 class _Arrived:
@@ -222,62 +234,15 @@ def _fetch_request(ahead: int) -> bytes:
 async def _identity(client: Client, stream: str) -> tuple[str, int]:
     """When the stream was created, which distinguishes it from another of the same name, and its newest sequence."""
     reply = await _asked(client, f"$JS.API.STREAM.INFO.{stream}", b"")
-    if reply.created is None or reply.state is None:
+    if not reply.created:
         raise TimeoutError("the server does not say which stream this is")
     return reply.created, reply.state.last_seq
 
 
-async def _create(
-    client: Client,
-    stream: str,
-    filters: Sequence[str],
-    after: int | None,
-    since: float | None,
-    headers_only: bool,
-) -> str:
-    config: dict[str, object] = {
-        "ack_policy": "none",
-        **({"filter_subjects": list(filters)} if filters else {}),
-        "mem_storage": True,
-        "num_replicas": 1,
-        "inactive_threshold": int(60e9),
-        "headers_only": headers_only,
-    }
-    if after is not None:
-        config |= {"deliver_policy": "by_start_sequence", "opt_start_seq": after + 1}
-    elif since is not None:
-        at = datetime.fromtimestamp(max(0.0, since), UTC).isoformat().replace("+00:00", "Z")
-        config |= {"deliver_policy": "by_start_time", "opt_start_time": at}
-    else:
-        config |= {"deliver_policy": "new"}
-    request = json.dumps({"stream_name": stream, "config": config}).encode()
-    reply = await _asked(client, f"$JS.API.CONSUMER.CREATE.{stream}", request)
-    if reply.name is None:
-        raise TimeoutError("the server does not name the consumer")
-    return reply.name
+_replies = msgspec.json.Decoder(ApiReply)
 
 
-class _State(msgspec.Struct):
-    last_seq: int
-
-
-class _Refusal(msgspec.Struct):
-    description: str = "refused"
-
-
-class _Reply(msgspec.Struct):
-    """The fields used of the server's answers about streams and consumers."""
-
-    created: str | None = None
-    state: _State | None = None
-    name: str | None = None
-    error: _Refusal | None = None
-
-
-_replies = msgspec.json.Decoder(_Reply)
-
-
-async def _asked(client: Client, subject: str, request: bytes) -> _Reply:
+async def _asked(client: Client, subject: str, request: bytes) -> ApiReply:
     """The server's answer. Raises TimeoutError when it refuses or its answer cannot be read, and nats's own errors."""
     answer = await client.request(subject, request, timeout=2)
     try:

@@ -138,11 +138,9 @@ async def text_of(client: Client, subject: str, *, timeout_s: float = 0.3) -> by
 async def health_of(client: Client, role: str, *, timeout_s: float = 0.3) -> ProcessHealth | None:
     """The health of that role; None without an answer."""
     subject = f"gw.health.{role}"
+    answer = await text_of(client, subject, timeout_s=timeout_s)
     try:
-        msg = await client.request(subject, b"", timeout=timeout_s)
-        return read(_states, msg.data, "its health")
-    except (nats.errors.Error, TimeoutError):
-        return None
+        return read(_states, answer, "its health") if answer else None
     except Poison as poison:
         set_aside("reply", subject, poison)
         return ProcessHealth(detail=str(poison))

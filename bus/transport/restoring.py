@@ -14,10 +14,10 @@ from typing import cast
 import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.js.api import ConsumerConfig, ConsumerInfo, DeliverPolicy, StreamInfo
-from nats.js.errors import APIError, NotFoundError
+from nats.js.api import ConsumerConfig, DeliverPolicy, StreamInfo
+from nats.js.errors import APIError
 
-from bus.transport.connection import Connection, declare_streams, receive
+from bus.transport.connection import Connection, declare_streams, found, receive
 from bus.transport.settings import BusSettings
 from bus.transport.users import LOSSES
 from bus.wire.errors import Unavailable
@@ -81,11 +81,11 @@ class Restorer:
 
     async def look(self) -> None:
         """Make again what is missing now. Raises Unavailable, and nats's errors."""
-        runs, events = await self._stream(RUNS), await self._stream(EVENTS)
+        runs, events = [await found(self._js.stream_info(name)) for name in (RUNS, EVENTS)]
         if runs is None or events is None:
             log.warning("the stream %s is gone; making it again", RUNS if runs is None else EVENTS)
             await declare_streams(self._js, self._settings)
-            runs = await self._stream(RUNS)
+            runs = await found(self._js.stream_info(RUNS))
         if runs is not None:
             await self._look_at_consumers(runs)
 
@@ -98,7 +98,9 @@ class Restorer:
             self.handled_up_to.clear()
         there = {info.name: info for info in await self._js.consumers_info(RUNS)}
         for name, config in self._consumers.items():
-            info = there.get(name) or await self._consumer(name)  # the list may be longer than one answer
+            info = there.get(name) or await found(
+                self._js.consumer_info(RUNS, name)
+            )  # the list may be longer than one answer
             if info is not None:
                 self._settled[name] = info.ack_floor.stream_seq if info.ack_floor is not None else 0
             else:
@@ -115,16 +117,3 @@ class Restorer:
         except APIError as error:
             raise Unavailable(f"the nats-server refused the consumer {name} ({error.description})") from None
         self._on_made(name)
-
-    async def _stream(self, name: str) -> StreamInfo | None:
-        try:
-            return await self._js.stream_info(name)
-        except NotFoundError:
-            return None
-
-    async def _consumer(self, name: str) -> ConsumerInfo | None:
-        try:
-            info: ConsumerInfo = await self._js.consumer_info(RUNS, name)
-        except NotFoundError:
-            return None
-        return info

@@ -130,17 +130,22 @@ class QueryDecomposed(Message, frozen=True, kw_only=True):
     snapshot: str | msgspec.UnsetType = msgspec.UNSET
 
 
-class SubQueryPlanned(Message, frozen=True, kw_only=True):
-    """One retrieval to run. `judged` is false on the simple path. -> retrieve
-
-    `plan` lists all the lanes that must arrive before the round is over. `snapshot`: as in QueryDecomposed.
-    """
+class Lane(Message, frozen=True, kw_only=True):
+    """Base of the messages about one lane; never sent itself. `plan`: all the lanes that must arrive before the round is over."""
 
     lane_key: ClassVar[str] = "sub_query.id"
     question: Question
     sub_query: SubQuery
     plan: tuple[SubQuery, ...]
     round: int
+
+
+class SubQueryPlanned(Lane, frozen=True, kw_only=True):
+    """One retrieval to run. `judged` is false on the simple path. -> retrieve
+
+    `snapshot`: as in QueryDecomposed.
+    """
+
     judged: bool
     snapshot: str | msgspec.UnsetType = msgspec.UNSET
 
@@ -148,27 +153,17 @@ class SubQueryPlanned(Message, frozen=True, kw_only=True):
 # ---------------------------------------------------------------- reading
 
 
-class PassagesRetrieved(Message, frozen=True, kw_only=True):
+class PassagesRetrieved(Lane, frozen=True, kw_only=True):
     """The passages of one lane, best first; may be empty. retrieve -> judge_relevance"""
 
-    lane_key: ClassVar[str] = "sub_query.id"
-    question: Question
-    sub_query: SubQuery
-    plan: tuple[SubQuery, ...]
-    round: int
     passages: tuple[Passage, ...]
     snapshot: str
     collection: Collection = Collection()
 
 
-class PassagesJudged(Message, frozen=True, kw_only=True):
+class PassagesJudged(Lane, frozen=True, kw_only=True):
     """One lane, judged. judge_sufficiency joins the lanes of its `plan`. `near`: passages that the judge did not keep."""
 
-    lane_key: ClassVar[str] = "sub_query.id"
-    question: Question
-    sub_query: SubQuery
-    plan: tuple[SubQuery, ...]
-    round: int
     passages: tuple[Passage, ...]
     analysis: Analysis
     snapshot: str

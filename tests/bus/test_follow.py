@@ -11,7 +11,7 @@ import pytest
 
 import bus.transport.follow
 from bus.transport.connection import Client, Connection, declare_streams
-from bus.transport.follow import SHORTER, Stored, cancel, follow, follow_batches
+from bus.transport.follow import SHORTER, Following, Stored, cancel, follow
 from bus.transport.settings import BusSettings
 from bus.wire.subjects import EVENTS, event_subject, progress_subject
 from tests.bus.wires import Server, Wire
@@ -128,7 +128,7 @@ async def test_stream_arrives_in_batches_of_the_limit(own_wire: Wire) -> None:
         await js.publish(subjects[n % 3], str(n).encode(), stream=EVENTS)
     sizes: list[int] = []
     seen: list[Stored] = []
-    async with contextlib.aclosing(follow_batches(own_wire.client, EVENTS, (), after=0, ahead=40)) as batches:
+    async with contextlib.aclosing(Following(own_wire.client, EVENTS, (), ahead=40).batches(after=0)) as batches:
         async for batch in batches:
             sizes.append(len(batch))
             seen += batch

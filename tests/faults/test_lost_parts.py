@@ -16,6 +16,7 @@ from bus.wire.messages import Message, QuestionAsked
 from bus.wire.subjects import EVENTS, RUNS, Key
 from runtime.engines.extractive.engine import ExtractiveEngine
 from tests.bus.wires import Server
+from tests.chaos.schedule import DURABLES
 from tests.polling import until
 from tests.whole import Whole, whole
 
@@ -61,7 +62,7 @@ async def ends(runs: Runs, run_id: str) -> str:
 
 @pytest.mark.parametrize("lost", [("classify_intent",), ("stream_references",), ()], ids=["first", "last", "all"])
 async def test_deleted_consumer_is_created_again(run: Whole, lost: tuple[str, ...]) -> None:
-    names = {*run.worker.durables}
+    names = {*DURABLES}
     _, before = await run.ask(QUESTION)
     served = run.inference.served
     for name in lost or names:
@@ -92,7 +93,7 @@ async def test_run_continues_without_its_consumers(run: Whole) -> None:
     for number in range(30):
         asked.append((await run.runs.submit(QuestionAsked(question=QUESTION, deadline_s=LONG_S))).run_id)
         if number == 10:
-            for name in run.worker.durables:
+            for name in DURABLES:
                 await run.journal.js.delete_consumer(RUNS, name)
     assert await asyncio.gather(*(ends(run.runs, run_id) for run_id in asked)) == ["answered"] * 30
     for run_id in asked:
@@ -137,7 +138,7 @@ async def test_empty_server_is_filled_again(run: Whole, server: Server, tmp_path
         return await ends(run.runs, submitted.run_id) == "answered"
 
     assert await answered()
-    assert {*run.worker.durables} <= await consumers(run)
+    assert {*DURABLES} <= await consumers(run)
     events, _ = await run.ask(QUESTION)
     assert events[-1] == {"type": "DONE"}
 
