@@ -20,12 +20,15 @@ import msgspec
 
 from actors.evidence.conflicts import conflicts_in
 from actors.facts.stems import stems
+from bus.wire.messages import same_fields
 from bus.wire.parts import Block, Span
 from index.languages.characters import normal
 from index.languages.detection import detect
-from index.search.searcher import Searcher
 from index.text.sentences import split
-from tests.bench.bench_gold import Asked, alone
+from runtime.commands.eval_questions import indexes
+from runtime.measure.lines import read as lines_of
+from runtime.processes.served import passage_of
+from tests.bench.fitting.examples import SetLine, alone, gold_of, searched
 from tests.lies import NEGATIONS, tellable
 
 SEED = 11
@@ -310,20 +313,16 @@ def report(pairs: Iterator[Pair], show: str) -> None:
 
 def retrieved(index: Path, questions: Path, k: int) -> None:
     """Every conflict that is claimed between the passages found for a question."""
-    searchers: dict[str, Searcher] = {}
     claimed = pairs = 0
     seen: set[tuple[str, str]] = set()
-    for line in questions.read_bytes().splitlines():
-        asked = msgspec.json.decode(line, type=Asked)
-        if asked.collection not in searchers:
-            searchers[asked.collection] = Searcher.open(index / asked.collection)
-        hits = searchers[asked.collection].search(alone(asked), k=k)
+    every = [gold_of(line, "") for line in lines_of(questions, SetLine)]
+    for searcher, asked in searched(every, indexes(index, every)):
+        query, topic = alone(asked)
+        passages = map(passage_of, searcher.search(query, topic=topic, k=k))
         spans = [
-            Span(n=n, source_id=h.source_id, title=h.title, url=h.url, text=h.text, source_start=h.char_start,
-                 source_end=h.char_end, language=h.language, score=h.score, headings=tuple(h.headings),
-                 blocks=tuple(Block(start=b.start, end=b.end, kind=b.kind, level=b.level) for b in h.blocks))
-            for n, h in enumerate(hits, 1)
-        ]  # fmt: skip
+            Span(**same_fields(p, Span), n=n, source_start=p.char_start, source_end=p.char_end)
+            for n, p in enumerate(passages, 1)
+        ]
         for first, second in combinations(spans, 2):
             pairs += 1
             for conflict in conflicts_in((first, second)):
@@ -334,8 +333,6 @@ def retrieved(index: Path, questions: Path, k: int) -> None:
                 print(f"- {conflict.kind}: {conflict.subject!r}\n    {conflict.first!r}  {first.source_id}")
                 print(f"    {conflict.second!r}  {second.source_id}")
     print(f"{claimed} conflicts claimed between {pairs} pairs of passages that were found together")
-    for searcher in searchers.values():
-        searcher.close()
 
 
 if __name__ == "__main__":

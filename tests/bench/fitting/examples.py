@@ -11,7 +11,7 @@ from actors.evidence.lanes import near_the_best
 from actors.question.profile import profile_of
 from actors.question.resolved import resolved
 from bus.wire.messages import QuestionAsked
-from bus.wire.parts import Question
+from index.languages.detection import detect
 from index.search.searcher import Searcher
 from prompts.contracts import RewriteQuery, Turn
 from runtime.engines.extractive.rewriting import rewrite_query
@@ -59,23 +59,26 @@ def sampled(questions: Sequence[GoldQuestion], most: int | None) -> list[GoldQue
     ]
 
 
-def examples(questions: Sequence[GoldQuestion], places: dict[str, Path], weight: float = 1.0) -> Iterator[Example]:
-    """The examples of the questions whose collection has an index. Raises IndexProblem."""
+def searched(questions: Sequence[GoldQuestion], places: dict[str, Path]) -> Iterator[tuple[Searcher, GoldQuestion]]:
+    """The questions whose collection has an index, with its searcher. Raises IndexProblem."""
     for folder in dict.fromkeys(places.values()):
         searcher = Searcher.open(folder)
         try:
-            for asked in questions:
-                if places.get(asked.collection) == folder:
-                    yield example(searcher, asked, weight)
+            yield from ((searcher, asked) for asked in questions if places.get(asked.collection) == folder)
         finally:
             searcher.close()
+
+
+def examples(questions: Sequence[GoldQuestion], places: dict[str, Path], weight: float = 1.0) -> Iterator[Example]:
+    """The examples of the questions whose collection has an index. Raises IndexProblem."""
+    return (example(searcher, asked, weight) for searcher, asked in searched(questions, places))
 
 
 def example(searcher: Searcher, gold: GoldQuestion, weight: float) -> Example:
     """A question with its passages as the actors would get them without a model."""
     question = resolved(QuestionAsked(question=gold.question))
-    if gold.history:
-        question = _follow_up(question, gold)
+    text, topic = alone(gold, question.language)
+    question = msgspec.structs.replace(question, text=text, topic=topic)
     wanted = profile_of(question.profile).retrieval
     words = f"{question.text} {question.topic}".strip()
     hits = searcher.search(
@@ -98,13 +101,15 @@ def example(searcher: Searcher, gold: GoldQuestion, weight: float) -> Example:
     )
 
 
-def _follow_up(question: Question, gold: GoldQuestion) -> Question:
+def alone(gold: GoldQuestion, language: str = "") -> tuple[str, str]:
+    """The question as it is searched for, complete without its history, and its topic."""
+    if not gold.history:
+        return gold.question, ""
     history = tuple(
         said
         for turn in gold.history
         for said in (Turn(role="user", content=turn.q), Turn(role="assistant", content=turn.a))
     )
-    reply = rewrite_query(
-        RewriteQuery(current_query=question.text, conversation_history=history, language=question.language)
-    )
-    return msgspec.structs.replace(question, text=reply.rewritten_query, topic=reply.topic)
+    asked_in = language or detect(gold.question)
+    reply = rewrite_query(RewriteQuery(current_query=gold.question, conversation_history=history, language=asked_in))
+    return reply.rewritten_query, reply.topic
