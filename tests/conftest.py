@@ -17,6 +17,7 @@ from bus.transport.settings import BusSettings
 from runtime.processes import nats_server, ports
 
 if TYPE_CHECKING:
+    from tests.bus.wires import Server
     from tests.whole import Whole
 
 os.environ.setdefault("MLX_DISABLE_COMPILE", "1")
@@ -75,6 +76,15 @@ def nats_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     yield f"nats://127.0.0.1:{port}"
     process.kill()
     process.wait()
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator["Server"]:
+    """A nats-server that the test may kill and start again."""
+    from tests.bus.wires import serving
+
+    with serving(tmp_path / "nats") as made:
+        yield made
 
 
 @pytest.fixture(scope="session")

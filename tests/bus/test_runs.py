@@ -1,26 +1,26 @@
 """Runs on a real nats-server: every event once and in order, for readers that come at any time, across server failures."""
 
 import asyncio
+import contextlib
 import math
 from collections.abc import AsyncIterator, Sequence
 
 import pytest
-from nats.aio.client import Client
 
 from bus.journal.access import Access
-from bus.journal.journal import Journal
 from bus.journal.records import AskRecord, Record, Stage
 from bus.powers.events import Done, Emitter, Event, Passages, References, StageEvent, Superseded, TokensEnd
 from bus.runs.router import AHEAD, WAITING_BYTES, WAITING_FRAMES, Reader, TooSlow
 from bus.runs.runs import EventsGone, KeyReused, NoSuchRun, Runs
-from bus.transport.connection import Inbox, connect, declare_streams, keep_trying
+from bus.transport.connection import declare_streams
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
 from bus.wire.messages import AnswerDrafted, QuestionAsked, RunFinished
-from bus.wire.parts import Constraints, Question, Sentence
+from bus.wire.parts import Sentence
 from bus.wire.settled import Settled, WithheldSentence
 from bus.wire.subjects import EVENTS, BadId, Key, finished, key_of
-from tests.bus.wires import Server, Wire
+from tests.bus.wires import Server, serving, wired
+from tests.message_samples import question
 from tests.polling import until
 
 ASKED = QuestionAsked(question="환불은 며칠 안에?")
@@ -29,23 +29,18 @@ ASKED = QuestionAsked(question="환불은 며칠 안에?")
 @pytest.fixture(scope="module")
 async def runs(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Runs]:
     """On a separate server: no worker may process these questions."""
-    server = Server(tmp_path_factory.mktemp("runs"))
-    server.start()
-    client = await connect(server.url, name="test-runs")
-    keep_trying(client)
-    await declare_streams(client.jetstream(timeout=2.0), BusSettings(url=server.url))
-    made = await started(client)
-    yield made
-    await made.stop()
-    await client.close()
-    server.kill()
+    with serving(tmp_path_factory.mktemp("runs")) as server:
+        async with started(BusSettings(url=server.url)) as made:
+            yield made
 
 
-async def started(client: Client, **options: float) -> Runs:
-    inbox = Inbox(client)
-    runs = Runs(client, inbox, Journal(client, inbox), **options)
-    await runs.start()
-    return runs
+@contextlib.asynccontextmanager
+async def started(settings: BusSettings, **options: float) -> AsyncIterator[Runs]:
+    async with wired(settings) as wire:
+        runs = Runs(wire.client, wire.inbox, wire.journal, **options)
+        await runs.start()
+        yield runs
+        await runs.stop()
 
 
 async def test_router_follows_the_stream_within_its_limit(runs: Runs) -> None:
@@ -222,20 +217,14 @@ async def test_record_is_built_from_the_journal(runs: Runs) -> None:
     running = await runs.record(run_id)
     assert running is not None
     assert (running.status, running.outcome, running.stages) == ("running", None, ())
-    question = Question(
-        text="q",
-        asked=ASKED.question,
-        language="ko",
-        profile="general",
-        style=None,
-        release="sentence",
-        events="default",
-        constraints=Constraints(),
-        contexts=None,
-    )
     sentences = tuple(Sentence(text=text) for text in ("a. ", "b. ", "c. ", "d."))
     drafted = AnswerDrafted(
-        question=question, evidence=(), conflicts=(), sentences=sentences, style="simple", snapshot="s1"
+        question=question(language="ko"),
+        evidence=(),
+        conflicts=(),
+        sentences=sentences,
+        style="simple",
+        snapshot="s1",
     )
     ask = AskRecord(
         prompt="answer_simple",
@@ -279,74 +268,58 @@ async def test_unreadable_question_has_a_record(runs: Runs) -> None:
 
 async def test_events_survive_the_server(server: Server) -> None:
     """SIGKILL between the tokens, twice; a steady reader and a later one have every token once."""
-    client = await connect(server.url, name="test-kill")
-    keep_trying(client)
-    await declare_streams(client.jetstream(), BusSettings(url=server.url))
-    runs = await started(client)
-    run_id = (await runs.submit(ASKED)).run_id
-    steady = asyncio.create_task(collect(runs, run_id))
-    emitter = Emitter(runs.journal, run_id)
-    for n in range(60):
-        if n in (20, 40):
-            server.kill()
-            server.start()
-        await emitter.tokens([f"w{n} "])
-    await finish(runs, run_id, emitter)
-    whole = await asyncio.wait_for(steady, 60)
-    assert [number for number, _ in whole] == list(range(1, 63))
-    assert [event.split(b'"')[7] for _, event in whole[:-2]] == [b"w%d " % n for n in range(60)]
-    assert await collect(runs, run_id) == whole
-    await runs.stop()
-    await client.close()
+    async with started(BusSettings(url=server.url)) as runs:
+        run_id = (await runs.submit(ASKED)).run_id
+        steady = asyncio.create_task(collect(runs, run_id))
+        emitter = Emitter(runs.journal, run_id)
+        for n in range(60):
+            if n in (20, 40):
+                server.kill()
+                server.start()
+            await emitter.tokens([f"w{n} "])
+        await finish(runs, run_id, emitter)
+        whole = await asyncio.wait_for(steady, 60)
+        assert [number for number, _ in whole] == list(range(1, 63))
+        assert [event.split(b'"')[7] for _, event in whole[:-2]] == [b"w%d " % n for n in range(60)]
+        assert await collect(runs, run_id) == whole
 
 
-async def test_recreated_stream_needs_no_restart(own_settings: BusSettings, own_wire: Wire) -> None:
-    runs = await started(own_wire.client)
-    run_id = (await runs.submit(ASKED)).run_id
-    emitter = Emitter(runs.journal, run_id)
-    await emitter.tokens(["before "])
-    with await runs.read(run_id) as reader:
-        assert len(await reader.batch()) == 1
-        await runs.journal.js.delete_stream(EVENTS)
-        await declare_streams(runs.journal.js, own_settings)
-        with pytest.raises(Unavailable, match="the events were lost"):
-            await reader.batch()
-    with pytest.raises(Superseded):  # what it would go on from is gone
-        await emitter.tokens(["and "])
-    again = Emitter(runs.journal, run_id)
-    steady = asyncio.create_task(collect(runs, run_id))
-    await again.tokens(["after "])
-    await finish(runs, run_id, again)
-    whole = await steady
-    assert [number for number, _ in whole] == [1, 2, 3]
-    assert await collect(runs, run_id) == whole
-    await runs.stop()
+async def test_recreated_stream_needs_no_restart(own_settings: BusSettings) -> None:
+    async with started(own_settings) as runs:
+        run_id = (await runs.submit(ASKED)).run_id
+        emitter = Emitter(runs.journal, run_id)
+        await emitter.tokens(["before "])
+        with await runs.read(run_id) as reader:
+            assert len(await reader.batch()) == 1
+            await runs.journal.js.delete_stream(EVENTS)
+            await declare_streams(runs.journal.js, own_settings)
+            with pytest.raises(Unavailable, match="the events were lost"):
+                await reader.batch()
+        with pytest.raises(Superseded):  # what it would go on from is gone
+            await emitter.tokens(["and "])
+        again = Emitter(runs.journal, run_id)
+        steady = asyncio.create_task(collect(runs, run_id))
+        await again.tokens(["after "])
+        await finish(runs, run_id, again)
+        whole = await steady
+        assert [number for number, _ in whole] == [1, 2, 3]
+        assert await collect(runs, run_id) == whole
 
 
 async def test_unreachable_server_is_reported(server: Server) -> None:
-    client = await connect(server.url, name="test-away")
-    keep_trying(client)
-    await declare_streams(client.jetstream(), BusSettings(url=server.url))
-    runs = await started(client, patience_s=0.3)
-    server.kill()
-    with pytest.raises(Unavailable, match=r"nats-server|journal"):
-        await runs.submit(ASKED)
-    await runs.stop()
-    await client.close()
+    async with started(BusSettings(url=server.url), patience_s=0.3) as runs:
+        server.kill()
+        with pytest.raises(Unavailable, match=r"nats-server|journal"):
+            await runs.submit(ASKED)
 
 
 async def test_full_journal_is_reported(server: Server) -> None:
-    client = await connect(server.url, name="test-full")
-    keep_trying(client)
-    await declare_streams(client.jetstream(), BusSettings(url=server.url, runs_max_bytes=20_000))
-    runs = await started(client)
     long = QuestionAsked(question="x" * 4000)
-    accepted = [(await runs.submit(long)).run_id for _ in range(4)]
-    with pytest.raises(Unavailable, match="the journal has no room"):
-        await runs.submit(long)
-    assert not (await runs.submit(long, accepted[0])).created  # an existing key, not a full journal
-    await runs.stop()
-    await client.close()
+    async with started(BusSettings(url=server.url, runs_max_bytes=20_000)) as runs:
+        accepted = [(await runs.submit(long)).run_id for _ in range(4)]
+        with pytest.raises(Unavailable, match="the journal has no room"):
+            await runs.submit(long)
+        assert not (await runs.submit(long, accepted[0])).created  # an existing key, not a full journal
 
 
 @pytest.mark.parametrize(

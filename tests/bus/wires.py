@@ -1,14 +1,16 @@
 """A connection with its clients, and a nats-server that a test may kill and restart."""
 
+import contextlib
 import subprocess
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from nats.aio.client import Client
 
 from bus.journal.journal import Journal
-from bus.transport.connection import Inbox
+from bus.transport.connection import Inbox, connect, declare_streams, keep_trying
+from bus.transport.settings import BusSettings
 from runtime.processes import nats_server, ports
 
 
@@ -19,6 +21,17 @@ class Wire:
     client: Client
     inbox: Inbox
     journal: Journal
+
+
+@contextlib.asynccontextmanager
+async def wired(settings: BusSettings) -> AsyncIterator[Wire]:
+    """A connection that outlasts its server, with the streams declared."""
+    client = await connect(settings, name="test")
+    keep_trying(client)
+    await declare_streams(client.jetstream(timeout=2.0), settings)
+    inbox = Inbox(client)
+    yield Wire(client, inbox, Journal(client, inbox))
+    await client.close()
 
 
 class Server:
@@ -46,6 +59,16 @@ class Server:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+
+@contextlib.contextmanager
+def serving(folder: Path) -> Iterator[Server]:
+    made = Server(folder)
+    made.start()
+    try:
+        yield made
+    finally:
+        made.kill()
 
 
 type Opener = Callable[[], Awaitable[Wire]]

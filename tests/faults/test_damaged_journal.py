@@ -1,31 +1,28 @@
 """Flipped bytes, zeroed and cut blocks, a lost description: the loss is counted, and every run that is left has an end."""
 
+import contextlib
 import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 
-from bus.delivery.graph import Graph
-from bus.delivery.worker import Worker
 from bus.journal import sweeping
 from bus.journal.journal import Journal
 from bus.journal.pruner import Pruner
 from bus.journal.sweeping import sweep
 from bus.runs.run_record import record_of
 from bus.runs.story import story_of
-from bus.transport.connection import Inbox, connect, declare_streams, keep_trying
+from bus.transport.connection import Inbox, connect
 from bus.transport.settings import BusSettings
 from bus.wire.messages import QuestionAsked, QuestionReady, RunFinished
 from bus.wire.subjects import finished, key_of
 from runtime.processes.supervisor import Stack
 from runtime.settings import Settings
-from tests.bus.toys import READY, answered, ask, done, ended
-from tests.bus.toys import end as toy_end
-from tests.bus.toys import intake as toy_intake
-from tests.bus.wires import Server, Wire
+from tests.bus.toys import READY, answered, ask, end, ended, intake, working
+from tests.bus.wires import Server, Wire, serving, wired
 from tests.polling import until
 
 RUNS = 60
@@ -39,28 +36,24 @@ def settings_of(server: Server) -> BusSettings:
     return BusSettings(url=server.url, runs_max_bytes=120_000, ack_wait_s=60.0, janitor_period_s=0.1)
 
 
-async def wire_to(server: Server) -> Wire:
-    client = await connect(server.url, name="damaged")
-    keep_trying(client)
-    await declare_streams(client.jetstream(timeout=2.0), settings_of(server))
-    inbox = Inbox(client)
-    return Wire(client, inbox, Journal(client, inbox))
+@contextlib.asynccontextmanager
+async def serving_from(folder: Path) -> AsyncIterator[tuple[Server, Wire]]:
+    """A server over these files, and a connection to it."""
+    with serving(folder) as server:
+        async with wired(settings_of(server)) as wire:
+            yield server, wire
 
 
 @pytest.fixture(scope="module")
 async def before(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A journal of several blocks; its server was killed."""
     folder = tmp_path_factory.mktemp("before") / "nats"
-    server = Server(folder)
-    server.start()
-    wire = await wire_to(server)
-    for n in range(RUNS):
-        run_id = await ask(wire, f"run{n:03d}", question="How long? " * (30 if n else 1), deadline_s=0.01)
-        if n:  # run000 is shorter, so that run020 begins in the first block and ends in the second
-            await wire.journal.write(key_of(QuestionReady, run_id), READY)
-        await wire.journal.write(key_of(RunFinished, run_id), answered())
-    await wire.client.close()
-    server.kill()
+    async with serving_from(folder) as (_, wire):
+        for n in range(RUNS):
+            run_id = await ask(wire, f"run{n:03d}", question="How long? " * (30 if n else 1), deadline_s=0.01)
+            if n:  # run000 is shorter, so that run020 begins in the first block and ends in the second
+                await wire.journal.write(key_of(QuestionReady, run_id), READY)
+            await wire.journal.write(key_of(RunFinished, run_id), answered())
     return folder
 
 
@@ -114,10 +107,7 @@ async def test_damage_leaves_every_run_an_end(
     folder = tmp_path / "nats"
     shutil.copytree(before, folder)
     (HARMS | HARMLESS)[name](folder / RUNS_STREAM)
-    server = Server(folder)
-    server.start()
-    try:
-        wire = await wire_to(server)
+    async with serving_from(folder) as (server, wire):
         lost = await wire.journal.lost_bytes()
         assert bool(lost) == (name in HARMS)
         await sweep(wire.journal, 120.0, damaged=lost > 0)
@@ -132,18 +122,13 @@ async def test_damage_leaves_every_run_an_end(
                 whole += record.outcome == "answered"
         assert whole >= RUNS / 2 if name in HARMS else whole == RUNS
         await answers(server, wire)
-        await wire.client.close()
-    finally:
-        server.kill()
 
 
 async def answers(server: Server, wire: Wire) -> None:
     """The journal takes questions, and they are answered."""
-    worker = Worker(Graph((toy_intake, toy_end, done)), settings_of(server))
-    await worker.start()
-    for n in range(3):
-        assert (await ended(wire, await ask(wire, f"new{n}"))).outcome == "answered"
-    await worker.stop()
+    async with working(settings_of(server), intake, end):
+        for n in range(3):
+            assert (await ended(wire, await ask(wire, f"new{n}"))).outcome == "answered"
 
 
 async def test_pruner_writes_a_lost_question_again(before: Path, tmp_path: Path) -> None:
@@ -151,18 +136,12 @@ async def test_pruner_writes_a_lost_question_again(before: Path, tmp_path: Path)
     folder = tmp_path / "nats"
     shutil.copytree(before, folder)
     HARMS["a flip in the first block"](folder / RUNS_STREAM)
-    server = Server(folder)
-    server.start()
-    try:
-        wire = await wire_to(server)
+    async with serving_from(folder) as (server, wire):
         assert [record.key.type for record in await wire.journal.run("run020")] == ["question_ready", "run_finished"]
         pruner = Pruner(wire.client, wire.journal, settings_of(server), [])
         await pruner.start()
         await until(lambda: wire.journal.latest([key_of(QuestionAsked, "run020").subject]))
         await pruner.stop()
-        await wire.client.close()
-    finally:
-        server.kill()
 
 
 async def test_start_reports_a_damaged_journal(tmp_path: Path) -> None:
@@ -183,27 +162,13 @@ async def test_start_reports_a_damaged_journal(tmp_path: Path) -> None:
 
 
 async def test_consumers_ahead_of_the_journal_go_on(tmp_path: Path) -> None:
-    server = Server(tmp_path / "nats")
-    server.start()
-    wire = await wire_to(server)
-    await answers(server, wire)
-    for n in range(6):
-        worker = Worker(Graph((toy_intake, toy_end, done)), settings_of(server))
-        await worker.start()
-        await ended(wire, await ask(wire, f"old{n}"))
-        await worker.stop()
-    await wire.client.close()
-    server.kill()
+    async with serving_from(tmp_path / "nats") as (server, wire):
+        await answers(server, wire)
+        for n in range(6):
+            async with working(settings_of(server), intake, end):
+                await ended(wire, await ask(wire, f"old{n}"))
     last = blocks(tmp_path / "nats" / RUNS_STREAM)[-1]
     zero(last, last.stat().st_size - 2000)
-    server.start()
-    try:
-        wire = await wire_to(server)
-        worker = Worker(Graph((toy_intake, toy_end, done)), settings_of(server))
-        await worker.start()
+    async with serving_from(tmp_path / "nats") as (server, wire), working(settings_of(server), intake, end):
         for n in range(8):
             assert (await ended(wire, await ask(wire, f"late{n}"))).outcome == "answered"
-        await worker.stop()
-        await wire.client.close()
-    finally:
-        server.kill()

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import aiohttp
@@ -61,14 +61,6 @@ async def model() -> AsyncIterator[ModelServer]:
     await made.start()
     yield made
     await made.stop()
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    made = Server(tmp_path / "nats")
-    made.start()
-    yield made
-    made.kill()
 
 
 @pytest.fixture(autouse=True)

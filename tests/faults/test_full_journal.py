@@ -3,15 +3,13 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from pathlib import Path
+from collections.abc import AsyncIterator, Awaitable
 
 import msgspec
 import pytest
 
 from bus.delivery.actor import actor
 from bus.journal import sweeping
-from bus.journal.journal import Journal
 from bus.journal.pruner import Pruner, journal_state
 from bus.journal.pruning import Rule, pin, prune, remove_run, unpin
 from bus.journal.room import Room
@@ -19,13 +17,12 @@ from bus.journal.sweeping import sweep
 from bus.runs.run_record import record_of
 from bus.runs.runs import Runs, Submitted
 from bus.runs.story import story_of
-from bus.transport.connection import Inbox, connect, declare_streams, keep_trying
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
 from bus.wire.messages import QuestionAsked, QuestionReady, RunFinished
 from bus.wire.subjects import finished, key_of
-from tests.bus.toys import READY, answered, ask, closed, ended, settled_with, working
-from tests.bus.wires import Server, Wire
+from tests.bus.toys import READY, answered, ask, closed, end, ended, intake, settled_with, working
+from tests.bus.wires import Server, Wire, wired
 from tests.polling import until
 
 LONG = "How long do refunds take? " * 150
@@ -33,32 +30,17 @@ CLOSERS = ("done",)
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    made = Server(tmp_path / "nats")
-    made.start()
-    yield made
-    made.kill()
-
-
-@pytest.fixture
-async def small(server: Server) -> BusSettings:
+def small(server: Server) -> BusSettings:
     """A journal of 1 MB, which some two hundred long questions fill."""
-    settings = BusSettings(
+    return BusSettings(
         url=server.url, runs_max_bytes=1_000_000, ack_wait_s=60.0, heartbeat_s=1.0, janitor_period_s=0.02
     )
-    client = await connect(server.url, name="declare")
-    await declare_streams(client.jetstream(timeout=2.0), settings)
-    await client.close()
-    return settings
 
 
 @pytest.fixture
 async def wire(small: BusSettings) -> AsyncIterator[Wire]:
-    client = await connect(small.url, name="full")
-    keep_trying(client)
-    inbox = Inbox(client)
-    yield Wire(client, inbox, Journal(client, inbox))
-    await client.close()
+    async with wired(small) as made:
+        yield made
 
 
 @contextlib.asynccontextmanager
@@ -71,26 +53,12 @@ async def pruning(wire: Wire, settings: BusSettings) -> AsyncIterator[Pruner]:
         await pruner.stop()
 
 
-@actor()
-async def intake(message: QuestionAsked) -> QuestionReady:
-    return READY
-
-
-@actor()
-async def end(message: QuestionReady) -> RunFinished:
-    return answered()
-
-
 async def over(wire: Wire, question: str = "How long?") -> str:
     """A run that has ended, without actors."""
     run_id = await ask(wire, question=question)
     await wire.journal.write(key_of(QuestionReady, run_id), READY)
     await wire.journal.write(finished(run_id), answered())
     return run_id
-
-
-async def eventually(check: Callable[[], Awaitable[bool]]) -> None:
-    await until(check)
 
 
 async def runs_there(wire: Wire) -> set[str]:
@@ -173,11 +141,11 @@ async def test_pinned_runs_alone_fill_the_journal(small: BusSettings, wire: Wire
                 return str(error)
             return ""
 
-        await eventually(lambda: _says(why(), f"{len(pinned)} pinned"))
+        await until(lambda: _says(why(), f"{len(pinned)} pinned"))
         assert "groundwire trace unpin" in await why()
         for run_id in pinned[:30]:
             await unpin(wire.journal, run_id)
-        await eventually(lambda: _says(why(), ""))
+        await until(lambda: _says(why(), ""))
     assert (await Runs(wire.client, wire.inbox, wire.journal).submit(QuestionAsked(question="How long?"))).created
 
 
@@ -234,7 +202,7 @@ async def test_late_actor_of_a_removed_run_writes_nothing(small: BusSettings, wi
                 delivery.ending = True
         await wire.journal.write(finished(run_id), answered(), headers=quiet)
         await closed(wire, run_id)
-        await eventually(lambda: _gone(wire, run_id))
+        await until(lambda: _gone(wire, run_id))
         let_go.set()
         await settled_with(wire, "sleeper", delivered=1)
         assert await wire.journal.run(run_id) == []
@@ -256,7 +224,7 @@ async def test_run_stays_until_its_end_is_delivered(small: BusSettings, wire: Wi
     assert done.seen.unread == 1
     async with working(small, intake, end):
         await closed(wire, late)
-        await eventually(lambda: _gone(wire, late))
+        await until(lambda: _gone(wire, late))
 
 
 async def test_oldest_runs_leave_and_a_dry_run_keeps_all(wire: Wire) -> None:

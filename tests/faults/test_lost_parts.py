@@ -2,7 +2,7 @@
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +23,6 @@ from tests.whole import Whole, whole
 QUESTION = "How many days until refunds are paid?"
 #: A deadline that no queue here is held against: what was lost makes the first runs slow, and those behind them seem too many.
 LONG_S = 1000.0
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    made = Server(tmp_path / "nats")
-    made.start()
-    yield made
-    made.kill()
 
 
 @pytest.fixture

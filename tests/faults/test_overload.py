@@ -17,11 +17,9 @@ import pytest
 from actors.stream_references import closing
 from bus.delivery.actor import Actor, actor
 from bus.journal.canary import admit_canary
-from bus.journal.journal import Journal
 from bus.powers.events import Error
 from bus.runs.run_record import RunRecord
 from bus.runs.runs import Runs
-from bus.transport.connection import Inbox, connect, declare_streams, keep_trying
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
 from bus.wire.messages import QuestionAsked, QuestionReady, RunFinished
@@ -30,7 +28,7 @@ from bus.wire.subjects import RUNS, finished, key_of
 from runtime.processes.edge import serve
 from runtime.settings import EdgeSettings, Settings
 from tests.bus.toys import READY, answered, ask, ended, working
-from tests.bus.wires import Server, Wire
+from tests.bus.wires import Server, Wire, wired
 from tests.polling import until
 
 #: How much later than its deadline an answer may arrive, apart from the time for which this process's loop was stopped.
@@ -47,27 +45,18 @@ class Machine:
     folder: Path
     server: Server
     settings: BusSettings
-    wire: Wire
-    runs: Runs
     done: list[str]
+    wire: Wire = field(init=False)
+    runs: Runs = field(init=False)
     actors: tuple[Actor, ...] = ()
     work_s: float = 0.03
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 @pytest.fixture
-async def machine(tmp_path: Path) -> AsyncIterator[Machine]:
-    server = Server(tmp_path / "nats")
-    server.start()
+async def machine(server: Server, tmp_path: Path) -> AsyncIterator[Machine]:
     settings = BusSettings(url=server.url, ack_wait_s=60.0, janitor_period_s=0.02, deadline_s=60.0)
-    client = await connect(server.url, name="test")
-    keep_trying(client)
-    await declare_streams(client.jetstream(timeout=2.0), settings)
-    inbox = Inbox(client)
-    wire = Wire(client, inbox, Journal(client, inbox))
-    runs = Runs(client, inbox, wire.journal, patience_s=0.3)
-    await runs.start()
-    made = Machine(tmp_path, server, settings, wire, runs, [])
+    made = Machine(tmp_path, server, settings, [])
 
     @actor()
     async def intake(message: QuestionAsked) -> QuestionReady:
@@ -82,10 +71,11 @@ async def machine(tmp_path: Path) -> AsyncIterator[Machine]:
         return answered()
 
     made.actors = (intake, end)
-    yield made
-    await runs.stop()
-    await client.close()
-    server.kill()
+    async with wired(settings) as made.wire:
+        made.runs = Runs(made.wire.client, made.wire.inbox, made.wire.journal, patience_s=0.3)
+        await made.runs.start()
+        yield made
+        await made.runs.stop()
 
 
 @contextlib.asynccontextmanager
