@@ -1,7 +1,6 @@
 """Overload: answered questions of the whole stack, compared with a plain queue in front of the same work.
 
     uv run python -m tests.bench.bench_overload [--seconds 12] [--times 1 2 10] [--bursts 50 200 800 5000]
-    uv run python -m tests.bench.bench_overload --times --bursts 50 200 --model 2.0 8
 
 The capacity is the best rate at which clients get answers that each ask again as soon as they have one, 2 to 16 at once, over NATS
 past the door; it is measured before and after each load, since a shared machine has more to give at one time than at another.
@@ -11,18 +10,15 @@ second under a flood of batch questions. The reference is an aiohttp server that
 which eight tasks ask the same pipeline.
 
 A burst is that many interactive questions at once, with a deadline of 20 s. `possible`: as many of them as the capacity allows
-until the last moment at which a run can begin. `--model TAKES_S AT_ONCE` puts a scripted model server in place of the rules: each
-reply takes so long, and the server writes so many at once.
+until the last moment at which a run can begin.
 
 Load, stack and nats-server share this machine's cores: read the ratios, and repeat.
 """
 
 import argparse
 import asyncio
-import contextlib
 import itertools
 import json
-import re
 import subprocess
 import sys
 import tempfile
@@ -31,9 +27,8 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
-import msgspec
 import uvloop
 from aiohttp import web
 
@@ -49,7 +44,6 @@ from tests.bench.bench_edge import answering, process
 
 DEMO = Path(demo.__file__).parent
 QUESTIONS = [each["text"] for each in tomllib.loads((DEMO / "questions.toml").read_text(encoding="utf-8"))["question"]]
-PASSAGE = re.compile(r'<(?:passage|evidence) n="1".*?>\n(.*?)\n</', re.DOTALL)
 QUEUE_TASKS = 8
 #: The deadline of the questions of a burst, and how many of them are sent in a second.
 DEADLINE_S, BURST_PER_S = 20.0, 1e6
@@ -147,48 +141,6 @@ async def bare(port: int, url: str) -> None:
     await asyncio.gather(*(work() for _ in range(QUEUE_TASKS)))
 
 
-async def model_server(port: int, takes_s: float, at_once: int) -> None:
-    """Quotes the first passage as its answer, or gives the least JSON that fits the schema, which takes no time."""
-    slots = asyncio.Semaphore(at_once)
-
-    async def chat(request: web.Request) -> web.Response:
-        body = await request.json()
-        passage = PASSAGE.search(body["messages"][-1]["content"])
-        quote = passage[1].partition(". ")[0].rstrip(".") if passage else "nothing"
-        if wanted := body.get("response_format"):
-            spans = {"spans": [{"passage": 1, "text": quote}]}
-            asked = wanted["json_schema"]
-            text = json.dumps(spans if asked["name"] == "select_evidence" else least(asked["schema"]))
-        else:
-            async with slots:
-                await asyncio.sleep(takes_s)
-            text = f"{quote} [1]."
-        chunk = {"model": "scripted", "choices": [{"index": 0, "delta": {"content": text}, "finish_reason": "stop"}]}
-        return web.Response(text=f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n", content_type="text/event-stream")
-
-    async def models(_: web.Request) -> web.Response:
-        return web.json_response({"data": [{"id": "scripted"}]})
-
-    app = web.Application(client_max_size=2**24)
-    app.router.add_post("/v1/chat/completions", chat)
-    app.router.add_get("/v1/models", models)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", port, backlog=4096).start()
-    await asyncio.Event().wait()
-
-
-def least(schema: dict[str, Any]) -> object:
-    match schema:
-        case {"enum": [first, *_]}:
-            return first
-        case {"type": "object"}:
-            return {name: least(each) for name, each in schema["properties"].items()}
-        case {"type": "array"}:
-            return [least(schema["items"])] * schema.get("minItems", 0)
-    return {"boolean": False, "integer": 0, "number": 0}.get(schema["type"], "")
-
-
 # ---------------------------------------------------------------- the measurement
 
 
@@ -227,13 +179,13 @@ async def loaded(port: int, rate: float, seconds: float, warm_s: float = 2.0, **
     )
 
 
-async def capacity(url: str, seconds: float, asked: Sequence[str] = QUESTIONS) -> float:
+async def capacity(url: str, seconds: float) -> float:
     """The best of several closed loops over NATS, in answers per second."""
     client = await connect(url, name="bench-capacity")
     inbox = Inbox(client)
     runs = Runs(client, inbox, Journal(client, inbox))
     await runs.start()
-    questions = itertools.cycle(asked)
+    questions = itertools.cycle(QUESTIONS)
     best = 0.0
     for at_once in (2, 4, 8, 16):
         done, began = 0, time.perf_counter()
@@ -274,46 +226,38 @@ async def main(arguments: argparse.Namespace, folder: Path) -> None:
     index = folder / "index"
     build = [sys.executable, "-m", "runtime", "index", "build", str(DEMO / "documents"), "--index", str(index)]
     await (await asyncio.create_subprocess_exec(*build, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)).wait()
-    port, model_port = free_port(), free_port()
-    inference = InferenceSettings(cache_entries=0)
-    with contextlib.ExitStack() as others:
-        if arguments.model:
-            others.enter_context(process(*in_role("model", "--port", model_port, "--model", *arguments.model)))
-            base_url = f"http://127.0.0.1:{model_port}/v1"
-            inference = msgspec.structs.replace(inference, engine="openai", model="scripted", base_url=base_url)
-            await answering(model_port, "/v1/models")
-        settings = Settings(
-            index=IndexSettings(dir=str(index)), inference=inference, edge=EdgeSettings(port=port), log="ERROR"
-        )
-        stack = Stack(settings, folder / "state", ("search", "inference", "actors", "edge"))
-        await stack.start()
-        try:
-            await stack.ready()
-            bus = stack.settings.bus
-            url = bus.url.replace("//", f"//{bus.user}:{bus.password}@")
-            if arguments.times:
-                await overloaded(arguments, port, url)
-            if arguments.bursts:
-                await bursts(arguments, port, url)
-        finally:
-            await stack.stop()
+    port = free_port()
+    settings = Settings(
+        index=IndexSettings(dir=str(index)),
+        inference=InferenceSettings(cache_entries=0),
+        edge=EdgeSettings(port=port),
+        log="ERROR",
+    )
+    stack = Stack(settings, folder / "state", ("search", "inference", "actors", "edge"))
+    await stack.start()
+    try:
+        await stack.ready()
+        bus = stack.settings.bus
+        url = bus.url.replace("//", f"//{bus.user}:{bus.password}@")
+        if arguments.times:
+            await overloaded(arguments, port, url)
+        if arguments.bursts:
+            await bursts(arguments, port, url)
+    finally:
+        await stack.stop()
 
 
 async def bursts(arguments: argparse.Namespace, port: int, url: str) -> None:
     """That many questions at once, after one another."""
-    loop_s, asked, fields = 2.0, QUESTIONS, dict[str, object]()
-    if arguments.model:  # one question, for whose answer the model is asked
-        loop_s, asked, fields = max(2.0, 5 * arguments.model[0]), QUESTIONS[:1], {"question": QUESTIONS[0]}
-    alone = await loaded(port, 1.0, 10.0, **fields)
-    alone_s = quantile(alone.answered_s, 0.5)
-    before = await capacity(url, loop_s, asked)
+    alone_s = quantile((await loaded(port, 1.0, 10.0)).answered_s, 0.5)
+    before = await capacity(url, 2.0)
     print(
         f"{'at once':>7} {'per s':>7} {'possible':>8} {'answered':>8} {'slowest s':>9} {'refused':>7}"
         f" {'p95 s':>6} {'last s':>6} {'lost':>5}"
     )
     for count in arguments.bursts:
-        result = await loaded(port, BURST_PER_S, count / BURST_PER_S, 0.0, deadline_s=DEADLINE_S, **fields)
-        after = await capacity(url, loop_s, asked)
+        result = await loaded(port, BURST_PER_S, count / BURST_PER_S, 0.0, deadline_s=DEADLINE_S)
+        after = await capacity(url, 2.0)
         rate = (before + after) / 2
         possible = min(count, int(rate * (DEADLINE_S - alone_s)))
         slowest_s, p95_s, last_s = (
@@ -368,10 +312,7 @@ if __name__ == "__main__":
     parser.add_argument("--seconds", type=float, default=12.0)
     parser.add_argument("--times", type=float, nargs="*", default=[1.0, 2.0, 10.0])
     parser.add_argument("--bursts", type=int, nargs="*", default=[50, 200, 800, 5000])
-    parser.add_argument("--model", type=float, nargs=2, metavar=("TAKES_S", "AT_ONCE"))
-    parser.add_argument(
-        "--role", choices=["measure", "load", "model", "bare"], default="measure", help=argparse.SUPPRESS
-    )
+    parser.add_argument("--role", choices=["measure", "load", "bare"], default="measure", help=argparse.SUPPRESS)
     parser.add_argument("--port", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--url", help=argparse.SUPPRESS)
     parser.add_argument("--rate", type=float, help=argparse.SUPPRESS)
@@ -380,8 +321,6 @@ if __name__ == "__main__":
     given = parser.parse_args()
     if given.role == "load":
         uvloop.run(load(given.port, given.rate, given.seconds, given.warm, **given.fields))
-    elif given.role == "model":
-        uvloop.run(model_server(given.port, given.model[0], int(given.model[1])))
     elif given.role == "bare":
         uvloop.run(bare(given.port, given.url))
     else:

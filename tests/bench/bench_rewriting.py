@@ -1,8 +1,9 @@
 """How close rewritten follow-up questions come to those that people wrote, in their words and in what they find.
 
-uv run python -m tests.bench.bench_rewriting --file FILE [--index FOLDER | --passages FILE] [--json FILE]
+uv run python -m tests.bench.bench_rewriting --file FILE [--index FOLDER]
 """
 
+import contextlib
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,9 +19,6 @@ from index.languages.words import stem, terms
 from index.search.searcher import Searcher
 from prompts.contracts import RewriteQuery, Turn
 from runtime.commands.consoles import plain_console
-from runtime.commands.eval import save
-from runtime.commands.eval_retrieval import opened
-from runtime.commands.index_options import embedder_options
 from runtime.commands.options import INDEX_FOLDER_PLACE, one_line_errors
 from runtime.engines.extractive.rewriting import rewrite_query
 from runtime.measure import rankings
@@ -69,20 +67,6 @@ class Rewritten(msgspec.Struct, frozen=True, kw_only=True):
     lost_words: bool
 
 
-class RewritingFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """Means over the questions with a history. `closed`: the share of the gap from raw to human that was closed, 0 to 1."""
-
-    questions: int
-    raw_recall: float
-    rewritten_recall: float
-    closed: float
-    precision: float
-    changed: int
-    with_a_topic: int
-    changed_by_people: int
-    lost_a_content_word: int
-
-
 def rewrite(line: FollowUp) -> Rewritten:
     language = line.language or detect(line.question)
     reply = rewrite_query(
@@ -104,21 +88,21 @@ def rewrite(line: FollowUp) -> Rewritten:
     )
 
 
-def figures(rewritten: Sequence[Rewritten]) -> RewritingFigures:
-    """The figures of `rewritten`, which must not be empty."""
+def figures(rewritten: Sequence[Rewritten]) -> dict[str, float]:
+    """Means over the questions with a history, of which there must be some; `closed`: of the gap from raw to human, 0 to 1."""
     count = len(rewritten)
     raw, recall = sum(r.raw for r in rewritten) / count, sum(r.recall for r in rewritten) / count
-    return RewritingFigures(
-        questions=count,
-        raw_recall=raw,
-        rewritten_recall=recall,
-        closed=(recall - raw) / (1 - raw) if raw < 1 else 1.0,
-        precision=sum(r.precision for r in rewritten) / count,
-        changed=sum(r.rewritten != r.question for r in rewritten),
-        with_a_topic=sum(bool(r.topic) for r in rewritten),
-        changed_by_people=sum(r.human != r.question for r in rewritten),
-        lost_a_content_word=sum(r.lost_words for r in rewritten),
-    )
+    return {
+        "questions": count,
+        "raw_recall": raw,
+        "rewritten_recall": recall,
+        "closed": (recall - raw) / (1 - raw) if raw < 1 else 1.0,
+        "precision": sum(r.precision for r in rewritten) / count,
+        "changed": sum(r.rewritten != r.question for r in rewritten),
+        "with_a_topic": sum(bool(r.topic) for r in rewritten),
+        "changed_by_people": sum(r.human != r.question for r in rewritten),
+        "lost_a_content_word": sum(r.lost_words for r in rewritten),
+    }
 
 
 def retrieval(
@@ -171,26 +155,10 @@ type _Found = dict[str, dict[str, dict[str, float]]]
 @click.command()
 @click.option("--file", "source", required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--index", "directory", type=INDEX_FOLDER_PLACE, help="Folder of the index to search in.")
-@click.option(
-    "--passages",
-    type=click.Path(path_type=Path),
-    help="Documents to build the index from if there is none; without --index it is temporary.",
-)
-@embedder_options
-@click.option(
-    "--json", "out", type=click.Path(path_type=Path), help="Write the figures and every rewrite to this JSON file."
-)
-def main(
-    source: Path,
-    directory: Path | None,
-    passages: Path | None,
-    embed_url: str | None,
-    embed_model: str,
-    out: Path | None,
-) -> None:
+def main(source: Path, directory: Path | None) -> None:
     """Measure how well follow-up questions are rewritten into complete ones.
 
-    Compares the extractive engine's rewrites with people's: their words and, with --index or --passages, R@5 and MRR@10 of what
+    Compares the extractive engine's rewrites with people's: their words and, with --index, R@5 and MRR@10 of what
     the question finds as asked, as rewritten, and as a person wrote it. Each line is {"id", "language", "history": [{"role",
     "content"}], "question", "rewrite", "source_ids"}; lines without history are skipped, as there is nothing to rewrite, and
     those without source_ids count for the words alone.
@@ -203,19 +171,16 @@ def main(
             )
         rewritten = [rewrite(line) for line in lines]
         found: _Found = {}
-        if directory is not None or passages is not None:
+        if directory is not None:
             relevant = {line.id: line.source_ids for line in lines if line.source_ids}
             if not relevant:
                 raise click.ClickException(f"{source} has no source_ids; add to each line the ids of what answers it")
-            with opened(directory, passages, embed_url, embed_model) as searcher:
+            with contextlib.closing(Searcher.open(directory)) as searcher:
                 found = retrieval(searcher, rewritten, relevant)
     _show(found, rewritten)
-    measured = figures(rewritten)
-    for name, value in msgspec.structs.asdict(measured).items():
+    for name, value in figures(rewritten).items():
         shown = f"{value:.3f}" if isinstance(value, float) else f"{value:,}"
         plain_console().print(f"{name.replace('_', ' ')}: {shown}")
-    if out is not None:
-        save(out, {"figures": measured, "retrieval": found, "rewrites": rewritten})
 
 
 def _show(found: _Found, rewritten: list[Rewritten]) -> None:
