@@ -1,16 +1,47 @@
 """The same client without async: its calls wait. It runs the other on an event loop in a thread of its own."""
 
 import asyncio
+import functools
 import threading
-from collections.abc import Coroutine, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
-from typing import Self
+from typing import Any, Concatenate, Self
 
 from groundwire.client.client import LOCAL, Client
 from groundwire.client.events import Known, Unknown
-from groundwire.client.messages import Cancelled, Checked, Context, Filter, Hits, Question, Run, SourceList, SourceText
+from groundwire.client.messages import Cancelled
 from groundwire.client.stream import Stream
+
+type _Method[Of, **P, R] = Callable[Concatenate[Of, P], R]
+
+
+def _waiting[**P, R](method: _Method[Client, P, Coroutine[Any, Any, R]]) -> "_Method[BlockingClient, P, R]":
+    """The method of the client, which returns when that is done."""
+
+    @functools.wraps(method)
+    def call(self: "BlockingClient", /, *given: P.args, **named: P.kwargs) -> R:
+        return self._wait(method(self._client, *given, **named))
+
+    return call
+
+
+def _following[**P](
+    method: _Method[Client, P, Stream],
+) -> "_Method[BlockingClient, P, AbstractContextManager[BlockingStream]]":
+    """The method of the client: `with client.stream("…") as stream: for event in stream: …`."""
+
+    @contextmanager
+    @functools.wraps(method)
+    def call(self: "BlockingClient", /, *given: P.args, **named: P.kwargs) -> "Iterator[BlockingStream]":
+        stream = method(self._client, *given, **named)
+        self._wait(stream.__aenter__())
+        try:
+            yield BlockingStream(stream, self._loop)
+        finally:
+            self._wait(stream.__aexit__(None, None, None))
+
+    return call
 
 
 class BlockingClient:
@@ -34,69 +65,18 @@ class BlockingClient:
         self._thread.join()
         self._loop.close()
 
-    def ask(self, question: Question | str) -> Run:
-        """Ask, wait for the end, and get the record. Raises GroundwireError."""
-        return self._wait(self._client.ask(question))
+    ask = _waiting(Client.ask)
+    stream = _following(Client.stream)
+    resume = _following(Client.resume)
+    run = _waiting(Client.run)
+    cancel = _waiting(Client.cancel)
+    search = _waiting(Client.search)
+    check = _waiting(Client.check)
+    source = _waiting(Client.source)
+    sources = _waiting(Client.sources)
+    profiles = _waiting(Client.profiles)
 
-    @contextmanager
-    def stream(self, question: Question | str) -> Iterator["BlockingStream"]:
-        """Ask, and follow the answer: `with client.stream("…") as stream: for event in stream: …`. Raises GroundwireError."""
-        with self._followed(self._client.stream(question)) as stream:
-            yield stream
-
-    @contextmanager
-    def resume(self, run_id: str, after: int = 0) -> Iterator["BlockingStream"]:
-        """Follow a run after event number `after`. Raises GroundwireError."""
-        with self._followed(self._client.resume(run_id, after)) as stream:
-            yield stream
-
-    def run(self, run_id: str) -> Run:
-        """The record of a run so far. Raises GroundwireError."""
-        return self._wait(self._client.run(run_id))
-
-    def cancel(self, run_id: str) -> Cancelled:
-        """End a run. Raises GroundwireError."""
-        return self._wait(self._client.cancel(run_id))
-
-    def search(self, query: str, *, k: int = 10, language: str | None = None, filter: Filter | None = None) -> Hits:
-        """The passages that a question would be answered from. Raises GroundwireError."""
-        return self._wait(self._client.search(query, k=k, language=language, filter=filter))
-
-    def check(
-        self,
-        text: str = "",
-        *,
-        sentences: Sequence[str] = (),
-        contexts: Sequence[Context] | None = None,
-        language: str | None = None,
-        filter: Filter | None = None,
-    ) -> Checked:
-        """Compare each sentence of a text, or each of `sentences`, with the documents or `contexts`. Raises GroundwireError."""
-        return self._wait(
-            self._client.check(text, sentences=sentences, contexts=contexts, language=language, filter=filter)
-        )
-
-    def source(self, source_id: str, start: int | None = None, end: int | None = None) -> SourceText:
-        """A document's text, or the characters `start..end` of it. Raises GroundwireError."""
-        return self._wait(self._client.source(source_id, start, end))
-
-    def sources(self, after: str = "", limit: int | None = None) -> SourceList:
-        """The documents that may be searched, by id; the next ones after `after`. Raises GroundwireError."""
-        return self._wait(self._client.sources(after, limit))
-
-    def profiles(self) -> list[str]:
-        """The names of the profiles. Raises GroundwireError."""
-        return self._wait(self._client.profiles())
-
-    @contextmanager
-    def _followed(self, stream: Stream) -> Iterator["BlockingStream"]:
-        self._wait(stream.__aenter__())
-        try:
-            yield BlockingStream(stream, self._loop)
-        finally:
-            self._wait(stream.__aexit__(None, None, None))
-
-    def _wait[T](self, work: Coroutine[object, object, T]) -> T:
+    def _wait[T](self, work: Coroutine[Any, Any, T]) -> T:
         return _waited(self._loop, work)
 
 
@@ -125,7 +105,7 @@ class BlockingStream:
         return _waited(self._loop, self.state.cancel())
 
 
-def _waited[T](loop: asyncio.AbstractEventLoop, work: Coroutine[object, object, T]) -> T:
+def _waited[T](loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) -> T:
     future = asyncio.run_coroutine_threadsafe(work, loop)
     try:
         return future.result()
