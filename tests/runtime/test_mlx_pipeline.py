@@ -19,7 +19,7 @@ from bus.transport.settings import BusSettings
 from bus.wire.messages import QuestionAsked
 from bus.wire.parts import Context, ContextMetadata
 from prompts import contracts
-from runtime.engines.engine import Delta, Finished, Request
+from runtime.engines.engine import Delta, Finished, Request, Wiring
 from runtime.engines.mlx.engine import MlxEngine
 from runtime.engines.mlx.settings import DeviceSettings
 from runtime.engines.rendering import Renderer
@@ -104,12 +104,8 @@ async def steered(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Ste
     renderer = Renderer()
     systems = [each.system for each in renderer.constants()]  # learnt as words, they are fewer tokens
     await asyncio.to_thread(build, folder, vocab=4096, texts=[*TEXTS, *systems])
-    engine = MlxEngine(
-        str(folder),
-        settings=DeviceSettings(),
-        warm=renderer.constants(),
-        render=lambda variables: renderer.render(variables, "general"),
-    )
+    wiring = Wiring(warm=renderer.constants, render=lambda variables: renderer.render(variables, "general"))
+    engine = MlxEngine(DeviceSettings(model=str(folder)), wiring)
     await engine.start()
     yield Steered(engine)
     await engine.close()

@@ -54,9 +54,14 @@ def judge_relevance(prompt: JudgeRelevance) -> Relevance:
     """The chunks' verbatim sentences about the sub-query, with the best of them as its answer."""
     asked = _asked(prompt)
     ranked = rank(asked, prompt.language, prompt.retrieved_chunks)
-    extracts = [] if unlike(ranked) else list(filter(_bears, ranked[:MOST_EXTRACTS]))
+    extracts = (
+        []
+        if unlike(ranked)
+        else [r for r in ranked[:MOST_EXTRACTS] if r.covered >= LOW or (r.covered > 0 and r.share >= LIKELY)]
+    )
     held = {term for r in extracts for term in terms(prompt.retrieved_chunks[r.read.passage].content)}
-    missing = [word for word in dict.fromkeys(_WORD.findall(prompt.sub_query_statement)) if _is_missing(word, held)]
+    words = dict.fromkeys(_WORD.findall(prompt.sub_query_statement))
+    missing = [word for word in words if (found := terms(word)) and held.isdisjoint(found)]
     if not extracts:
         missing = [prompt.sub_query_focus or prompt.sub_query_statement]
     return Relevance(
@@ -117,15 +122,6 @@ def _asked(prompt: JudgeRelevance) -> str:
     """The focus if it is the statement in question form, which tells what kind of thing is asked for."""
     said, focus = set(terms(prompt.sub_query_statement)), set(terms(prompt.sub_query_focus))
     return prompt.sub_query_focus if said and said <= focus else prompt.sub_query_statement
-
-
-def _bears(r: Ranked) -> bool:
-    return r.covered >= LOW or (r.covered > 0 and r.share >= LIKELY)
-
-
-def _is_missing(word: str, held: set[str]) -> bool:
-    found = terms(word)
-    return bool(found) and not held & set(found)
 
 
 def _level(r: Ranked) -> Confidence:

@@ -67,25 +67,18 @@ def read_units(texts: Sequence[Evidence | Chunk]) -> list[Read]:
     found: list[Read] = []
     for passage, each in enumerate(texts):
         heading, before, text = "", "", _text_of(each)
-        for position, unit in enumerate(each.units or _units(text)):
+        cut = each.units or [Unit(start=one.start, end=one.end, kind=one.kind) for one in units(text)]
+        for position, unit in enumerate(cut):
             own = text[unit.start : unit.end]
-            silent = _is_silent(unit, own)
+            speaks = unit.kind in _SPEAKING or (unit.kind == "list_item" and unit.intro)
+            silent = unit.kind in _NAMING or (not speaks and says_nothing(own))
             found.append(Read(passage, position, unit, own, heading, before, silent))
             heading, before = (own, "") if silent else (heading, own)
     return found
 
 
-def _units(text: str) -> list[Unit]:
-    return [Unit(start=each.start, end=each.end, kind=each.kind) for each in units(text)]
-
-
 def _text_of(text: Evidence | Chunk) -> str:
     return text.content if isinstance(text, Chunk) else text.text
-
-
-def _is_silent(unit: Unit, text: str) -> bool:
-    speaks = unit.kind in _SPEAKING or (unit.kind == "list_item" and unit.intro)
-    return unit.kind in _NAMING or (not speaks and says_nothing(text))
 
 
 def rank(question: str, language: str, texts: Sequence[Evidence | Chunk]) -> list[Ranked]:

@@ -30,7 +30,8 @@ def topic_words(question: str, history: tuple[Turn, ...], language: str) -> str:
     """The words to search for beside those of the question; empty if it stands alone."""
     asked = [turn.content for turn in history if turn.role == "user"]
     points = points_back(question, language)
-    if not asked or not (points or _may_depend(question, history, language)):
+    before = fold(" ".join(turn.content for turn in history))
+    if not asked or not (points or not _stands_alone(question, language, before)):
         return ""
     named = next((text for text in reversed(asked) if _stands_alone(text, language)), asked[0])
     words = [
@@ -56,12 +57,6 @@ def points_back(question: str, language: str) -> bool:
         len(terms(without_question_words(question[: pronoun.start()]))) < 2
         for pronoun in pattern(pointing.pronouns).finditer(question)
     )
-
-
-def _may_depend(question: str, history: tuple[Turn, ...], language: str) -> bool:
-    """Whether a question that does not point back may leave something out: it is short and names nothing new."""
-    said = fold(" ".join(turn.content for turn in history))
-    return not _stands_alone(question, language, said)
 
 
 def _stands_alone(question: str, language: str, said: str = "") -> bool:

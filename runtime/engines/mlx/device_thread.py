@@ -6,15 +6,15 @@ before the next step.
 """
 
 import asyncio
-import contextlib
 import gc
 import queue
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any
 
 import mlx.core as mx
+import msgspec
 
 from bus.wire.errors import Failure, NoReply, Unavailable
 from prompts.files import Rendered
@@ -50,10 +50,9 @@ class Device(MlxThread):
     def __init__(
         self,
         settings: DeviceSettings,
-        *,
-        warm: Sequence[Rendered] = (),
-        on_record: Callable[[RequestRecord], None] = lambda record: None,
-        loader: Loader = load,
+        warm: Sequence[Rendered],
+        on_record: Callable[[RequestRecord], None],
+        loader: Loader | None,
     ) -> None:
         super().__init__(name="device", daemon=True)
         self.settings = settings
@@ -61,9 +60,9 @@ class Device(MlxThread):
         self.ready: Future[None] = Future()
         self.busy_since: float | None = None  # monotonic, while mlx works
         self._outbox = Outbox(asyncio.get_running_loop(), on_record)
-        self._warm, self._loader = warm, loader
+        self._warm, self._loader = warm, loader or load
         self._commands: queue.SimpleQueue[Job | Ticket | None] = queue.SimpleQueue()
-        self._waiting: Waiting[Job] = Waiting()
+        self._waiting = Waiting()
         self._prefilling: list[Job] = []
         self._rows: dict[int, Generation] = {}
         self._joining: list[Row] = []
@@ -94,31 +93,24 @@ class Device(MlxThread):
     def view(self) -> DeviceView:
         """The device's state; read from another thread, so the numbers may be one round apart."""
         now = time.monotonic()
-        view = DeviceView(state=self.state, model=self.settings.model, steps=self._steps, faults=self._faults)
+        view = DeviceView(state=self.state, steps=self._steps, faults=self._faults)
         tools: Tools | None = self.__dict__.get("tools")
         if self.state not in ("ready", "stuck") or tools is None:
             return view
         waiting = list(self._waiting)
         prefixes, memory, busy = tools.prefixes, self._memory, self.busy_since
-        return DeviceView(
-            state=self.state,
-            model=tools.loaded.name,
+        return msgspec.structs.replace(
+            view,
             rows_decoding=len(self._rows),
             rows_prefilling=len(self._prefilling),
             waiting={p: sum(job.ticket.priority == p for job in waiting) for p in PRIORITIES},
             queue_age_s=now - min((job.submitted for job in waiting), default=now),
             step_age_s=now - busy if busy else 0.0,
-            steps=self._steps,
             pinned_prefixes=prefixes.count(True),
             shared_prefixes=prefixes.count(False),
             prefix_bytes=prefixes.size_bytes(True) + prefixes.size_bytes(False),
             memory_bytes=memory.active_bytes,
             memory_limit_bytes=memory.limit_bytes,
-            weight_bytes=tools.loaded.weight_bytes,
-            faults=self._faults,
-            tokens_out=self._outbox.tokens_out,
-            tokens_prefilled=self._outbox.tokens_prefilled,
-            tokens_cached=self._outbox.tokens_cached,
         )
 
     # ---------------------------------------------------------------- the thread
@@ -162,13 +154,15 @@ class Device(MlxThread):
                 return
             self._expire()
             self._admit()
-            with self._working():
-                try:
-                    self._prefill()
-                    self._join()
-                    self._step()
-                except FAULTS as fault:
-                    self._rescue(fault)
+            self.busy_since = time.monotonic()
+            try:
+                self._prefill()
+                self._join()
+                self._step()
+            except FAULTS as fault:
+                self._rescue(fault)
+            finally:
+                self.busy_since = None
             self._outbox.flush()
 
     def _hear(self) -> None:
@@ -181,7 +175,7 @@ class Device(MlxThread):
             if command is None:
                 self._stopping = True
             elif isinstance(command, Ticket):
-                for job in self._waiting.take(command) + [job for job in self._active() if job.ticket is command]:
+                for job in self._waiting.take({command}) + [job for job in self._active() if job.ticket is command]:
                     self._end(job, None, "cancelled")
                 self._outbox.flush()
             else:
@@ -189,7 +183,7 @@ class Device(MlxThread):
 
     def _expire(self) -> None:
         now = time.monotonic()
-        for job in self._waiting.take_expired(now):
+        for job in self._waiting.take({job.ticket for job in self._waiting if job.ticket.expires <= now}):
             self._end(
                 job, NoReply("the request waited past its deadline; the device is busy, allow more time"), "expired"
             )
@@ -316,14 +310,6 @@ class Device(MlxThread):
             innocent.extend(self._batch)
             self._batch, self._rows = innocent, others | self._rows
         self._memory.after_fault(fault)
-
-    @contextlib.contextmanager
-    def _working(self) -> Iterator[None]:
-        self.busy_since = time.monotonic()
-        try:
-            yield
-        finally:
-            self.busy_since = None
 
     def _shut(self) -> None:
         """End every request and free the device. This must be the thread's last mlx call, or the process may abort at exit."""

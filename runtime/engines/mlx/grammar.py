@@ -4,7 +4,6 @@ llguidance rejects the end token after the closing brace, so a stopped guide all
 during a step: a failed guide is marked, and its row is removed after the step.
 """
 
-import hashlib
 import itertools
 import json
 import math
@@ -145,10 +144,6 @@ def choices(schema: dict[str, Any]) -> list[str] | None:
     if "enum" in schema:
         return [json.dumps(value, ensure_ascii=False, separators=(",", ":")) for value in schema["enum"]]
     return ["true", "false"] if schema.get("type") == "boolean" else None
-
-
-def schema_digest(schema: dict[str, Any] | None) -> str:
-    return hashlib.blake2b(json.dumps(schema).encode(), digest_size=4).hexdigest() if schema else ""
 
 
 type Words = npt.NDArray[np.int32]

@@ -30,7 +30,6 @@ class Snapshot:
     cache: list[Any]
     size_bytes: int
     pinned: bool
-    hits: int = 0
 
 
 class Prefixes:
@@ -55,7 +54,6 @@ class Prefixes:
                 best, length = snapshot, common
         if best is None:
             return make_prompt_cache(self._model), 0
-        best.hits += 1
         self._snapshots.remove(best)
         self._snapshots.append(best)
         return _copy(best.cache, length), length
@@ -85,9 +83,6 @@ class Prefixes:
 
     def size_bytes(self, pinned: bool) -> int:
         return sum(s.size_bytes for s in self._snapshots if s.pinned == pinned)
-
-    def clear(self) -> None:
-        self._snapshots.clear()
 
     def _evict(self, limit: int) -> None:
         for snapshot in [s for s in self._snapshots if not s.pinned]:

@@ -14,13 +14,12 @@ NEWEST = 0.1
 
 
 class Outbox:
-    """Events and records of one round, with sums and averages since the start."""
+    """Events and records of one round, with the count of replies and their average time since the start."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, on_record: Callable[[RequestRecord], None]) -> None:
         self._loop, self._on_record = loop, on_record
         self._events: list[tuple[Ticket, Event | None]] = []
         self._records: list[RequestRecord] = []
-        self.tokens_out = self.tokens_prefilled = self.tokens_cached = 0
         self.service_s = 0.0  # running average, from a request's start to its end
         self.answered = 0
 
@@ -32,9 +31,6 @@ class Outbox:
         record = event.record if isinstance(event, Done) else job.ending(ending)
         self._records.append(record)
         self._events.append((job.ticket, event))
-        self.tokens_out += record.tokens_out
-        self.tokens_prefilled += record.tokens_prefilled
-        self.tokens_cached += record.tokens_cached
         if event is not None and not isinstance(event, Failure):
             self.answered += 1
             self.service_s += NEWEST * (record.prefill_s + record.decode_s - self.service_s)

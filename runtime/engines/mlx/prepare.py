@@ -1,6 +1,7 @@
 """Turn a request into a job: tokens, grammar and the forced beginning; runs on its own thread, off the loop and the device."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,11 +15,10 @@ from index.languages.characters import HANGUL
 from prompts.contracts import Prompt
 from prompts.fields import shortened
 from prompts.files import Rendered
-from runtime.engines.engine import Operation, Request, RequestRecord
+from runtime.engines.engine import Request, RequestRecord
 from runtime.engines.mlx.batch import Sampling
-from runtime.engines.mlx.grammar import choices, schema_digest
+from runtime.engines.mlx.grammar import choices
 from runtime.engines.mlx.jobs import Generation, Text, Tools, Verdict
-from runtime.engines.mlx.model import LoadedModel
 from runtime.engines.mlx.settings import DeviceSettings
 from runtime.engines.mlx.tickets import Ticket
 
@@ -109,7 +109,8 @@ class Preparation:
 
     def generation(self, request: Request, ticket: Ticket) -> Generation | Verdict:
         """The job of a generation. Raises: TooLong for a prompt that cannot fit, BadReply for a schema that cannot be compiled."""
-        rendered = _rendered(request)
+        rendered, loaded = request.rendered, self._tools.loaded
+        assert rendered is not None, "this engine needs rendering"
         guide = self._tools.grammars.guide(rendered.schema) if rendered.schema is not None else None
         encoded, shortened = self._fitting(request, rendered)
         said, forced = request.already_shown, list[int]()
@@ -121,11 +122,22 @@ class Preparation:
             forced = guide.forced() if self._settings.forced_prefix else []
         tokens = np.array(encoded.tokens + forced, dtype=np.int32)
         values = choices(rendered.schema) if rendered.schema is not None and not said else None
-        record = self._record("generate", request, rendered, tokens_in=len(tokens), shortened=shortened)
-        if values is not None and (deciding := self._deciding(values, forced)) is not None:
-            record = self._record("verdict", request, rendered, tokens_in=len(tokens), shortened=shortened)
+        deciding = self._deciding(values, forced) if values is not None else None
+        record = RequestRecord(
+            request_id=request.request_id,
+            operation="generate" if deciding is None else "verdict",
+            prompt=request.variables.name,
+            engine="mlx",
+            model=loaded.name,
+            model_digest=loaded.digest,
+            priority=request.priority,
+            ending="stop",
+            tokens_in=len(tokens),
+            shortened=shortened,
+        )
+        if values is not None and deciding is not None:
             return Verdict(ticket, record, tokens, encoded.constant, values=values, deciding=deciding)
-        text = Text(self._tools.loaded.grammar_tokenizer)
+        text = Text(loaded.grammar_tokenizer)
         text.add(forced)
         return Generation(
             ticket,
@@ -170,63 +182,22 @@ class Preparation:
         firsts = [self._encoder.text(value[len(written) :])[0] for value in values]
         return firsts if len(set(firsts)) == len(firsts) else None
 
-    def _record(
-        self, operation: Operation, request: Request, rendered: Rendered, *, tokens_in: int, shortened: str
-    ) -> RequestRecord:
-        loaded: LoadedModel = self._tools.loaded
-        return RequestRecord(
-            request_id=request.request_id,
-            operation=operation,
-            prompt=request.variables.name,
-            version=rendered.version,
-            engine="mlx",
-            model=loaded.name,
-            model_digest=loaded.digest,
-            priority=request.priority,
-            seed=request.seed,
-            schema=schema_digest(rendered.schema),
-            ending="stop",
-            tokens_in=tokens_in,
-            shortened=shortened,
-        )
-
-
-def _rendered(request: Request) -> Rendered:
-    if request.rendered is None:
-        raise ValueError(f"{request.variables.name} came to the mlx engine without being rendered")
-    return request.rendered
-
 
 def fit(variables: Prompt[Any], fits: Callable[[Prompt[Any]], bool]) -> tuple[Prompt[Any], str] | None:
     """The variables, shortened as little as needed and as their fields declare, and what was left out; None if they cannot fit."""
     said = []
     for name, rule in shortened(type(variables)):
-        tail = not rule.oldest
-        items = getattr(variables, name)
+        whole, items = variables, getattr(variables, name)
         if not items:
             continue
-        kept = _most(variables, name, tail, fits)
-        fewer = _with(variables, name, items, tail, kept)
+
+        def fewer(kept: int, name: str = name, whole: Prompt[Any] = whole, oldest: bool = rule.oldest) -> Prompt[Any]:
+            items = getattr(whole, name)
+            return msgspec.structs.replace(whole, **{name: items[len(items) - kept :] if oldest else items[:kept]})
+
+        kept = bisect_left(range(1, len(items)), True, key=lambda count: not fits(fewer(count)))
+        variables = fewer(kept)
         said.append(f"{name} {kept} of {len(items)}")
-        variables = fewer
         if fits(variables):
             return variables, ", ".join(said)
     return None
-
-
-def _most(variables: Prompt[Any], name: str, tail: bool, fits: Callable[[Prompt[Any]], bool]) -> int:
-    """The largest number of items with which the prompt fits; 0 if it never does."""
-    items = getattr(variables, name)
-    low, high = 0, len(items) - 1
-    while low < high:
-        middle = (low + high + 1) // 2
-        if fits(_with(variables, name, items, tail, middle)):
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _with(variables: Prompt[Any], name: str, items: tuple[Any, ...], tail: bool, kept: int) -> Prompt[Any]:
-    part = items[:kept] if tail else items[len(items) - kept :]
-    return msgspec.structs.replace(variables, **{name: part})

@@ -9,14 +9,17 @@ import heapq
 import itertools
 import math
 import time
-from collections.abc import Iterator, Sequence
-from typing import Protocol
+from collections.abc import Iterator, Sequence, Set
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from bus.wire.errors import Failure, NoReply
 from prompts.vocabulary import PRIORITIES, Priority
 from runtime.engines.engine import RequestRecord
+
+if TYPE_CHECKING:
+    from runtime.engines.mlx.jobs import Job
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -63,46 +66,33 @@ def deliver(batch: Sequence[tuple[Ticket, Event | None]]) -> None:
             ticket.closed.set()
 
 
-class Queued(Protocol):
-    ticket: Ticket
-    submitted: float
-
-
-class Waiting[J: Queued]:
+class Waiting:
     """Requests without a row."""
 
     def __init__(self) -> None:
-        self._heap: list[tuple[int, float, int, J]] = []
+        self._heap: list[tuple[int, float, int, Job]] = []
         self._order = itertools.count()
 
     def __len__(self) -> int:
         return len(self._heap)
 
-    def __iter__(self) -> Iterator[J]:
+    def __iter__(self) -> "Iterator[Job]":
         return (entry[3] for entry in self._heap)
 
-    def put(self, job: J) -> None:
+    def put(self, job: "Job") -> None:
         ticket = job.ticket
         rank = PRIORITIES.index(ticket.priority)
         heapq.heappush(self._heap, (rank, ticket.expires, next(self._order), job))
 
-    def first(self) -> J | None:
+    def first(self) -> "Job | None":
         return self._heap[0][3] if self._heap else None
 
-    def pop(self) -> J:
+    def pop(self) -> "Job":
         return heapq.heappop(self._heap)[3]
 
-    def take_expired(self, now: float) -> list[J]:
-        """Remove and return the expired requests."""
-        return self._take({id(job) for job in self if job.ticket.expires <= now})
-
-    def take(self, ticket: Ticket) -> list[J]:
-        return self._take({id(job) for job in self if job.ticket is ticket})
-
-    def _take(self, ids: set[int]) -> list[J]:
-        if not ids:
-            return []
-        out = [entry[3] for entry in self._heap if id(entry[3]) in ids]
-        self._heap = [entry for entry in self._heap if id(entry[3]) not in ids]
-        heapq.heapify(self._heap)
+    def take(self, tickets: Set[Ticket]) -> "list[Job]":
+        """Remove and return the requests with these tickets."""
+        if out := [job for job in self if job.ticket in tickets]:
+            self._heap = [entry for entry in self._heap if entry[3] not in out]
+            heapq.heapify(self._heap)
         return out

@@ -73,7 +73,8 @@ class OpenAIEngine:
 
     async def generate(self, request: Request) -> AsyncIterator[Delta | Finished]:
         """Yield a JSON reply as one delta once it is known to fit, since a server may ignore the schema."""
-        rendered = _rendered(request)
+        rendered = request.rendered
+        assert rendered is not None, "this engine needs rendering"
         if asyncio.get_running_loop().time() >= request.deadline:
             raise NoReply(f"{request.variables.name} was asked after its deadline; allow the run more time")
         body = self._body(request, rendered)
@@ -192,12 +193,6 @@ class Repeated:
     def _open(self, text: str) -> str:
         self._shown = self._held = ""
         return text
-
-
-def _rendered(request: Request) -> Rendered:
-    if request.rendered is None:
-        raise ValueError(f"{request.variables.name} came to the openai engine without being rendered")
-    return request.rendered
 
 
 def _unusable(name: str, finished: Finished, wrong: str) -> BadReply:

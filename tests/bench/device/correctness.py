@@ -61,7 +61,7 @@ async def pinned_prefixes(model: str, scale: Scale) -> list[Figure]:
         hits = 0
         for prompt in prompts:
             reply = await ask(engine, prompt)
-            constant = engine.encoder.prompt(prompt).constant
+            constant = engine.device.encoder.prompt(prompt).constant
             hits += reply.finished is not None and reply.finished.tokens_in_cached >= constant
     name = f"pinned prefixes still hit after {scale.others} other requests"
     return [Figure(name, hits, f"of {PINNED}")]

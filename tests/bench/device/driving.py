@@ -91,7 +91,7 @@ async def ask_all(engine: MlxEngine, prompts: Sequence[Rendered], at_once: int) 
 
 @asynccontextmanager
 async def running(model: str, **settings: Any) -> AsyncIterator[MlxEngine]:
-    engine = MlxEngine(model, settings=DeviceSettings(**settings))
+    engine = MlxEngine(DeviceSettings(model=model, **settings))
     await engine.start()
     try:
         yield engine
@@ -142,6 +142,7 @@ async def stream(engine: MlxEngine, *, at: list[float] | None = None, pieces: in
 
 def text_of(engine: MlxEngine, tokens: int, lead: str = "") -> str:
     """Instructions of about that many tokens, beginning with `lead`."""
-    encoder = engine.encoder
+    assert engine.device is not None
+    encoder = engine.device.encoder
     each = len(encoder.text(INSTRUCTION))
     return lead + INSTRUCTION * max(1, round((tokens - len(encoder.text(lead))) / each))

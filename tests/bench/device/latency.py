@@ -26,7 +26,7 @@ async def first_token(model: str, scale: Scale) -> list[Figure]:
             idle += [(await ask(engine, prompt, seed=seed)).first_s for seed in range(EACH)]
             async with stream(engine):
                 behind += [(await ask(engine, prompt, seed=seed)).first_s for seed in range(EACH)]
-        with MlxLmServer(engine.folder) as server:
+        with MlxLmServer(engine.device.tools.loaded.folder) as server:
             await asyncio.to_thread(server.ask, "Is it so?", 4)
             http = await asyncio.to_thread(server.first_s_behind_a_stream, "Is it so?", scale.repeats * EACH)
     mine = median(behind)
@@ -66,7 +66,7 @@ async def worst_gap(model: str, scale: Scale) -> list[Figure]:
     """The longest gap in a stream while four long cold prompts arrive, against the longest chunk and one step."""
     worst, chunk, step = list[float](), list[float](), list[float]()
     async with running(model, chunk_tokens=CHUNK, idle_chunk_tokens=CHUNK, shared_bytes=1) as engine:
-        raw = RawLoop(engine.folder)
+        raw = RawLoop(engine.device.tools.loaded.folder)
         for turn in range(scale.repeats):
             chunk.append(await asyncio.to_thread(raw.longest_chunk_s, scale.prefix_tokens, CHUNK, 4))
             at: list[float] = []

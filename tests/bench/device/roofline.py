@@ -25,7 +25,9 @@ async def roofline(model: str, scale: Scale) -> list[Figure]:
     """Decode speed of one row, of eight and of as many as run at once, with the share of the bound where the chip is known."""
     figures = []
     async with running(model) as engine:
-        device, loaded = engine.device_name, engine.view()
+        assert engine.device is not None
+        loaded = engine.device.tools.loaded
+        device = loaded.device_name
         bandwidth = BANDWIDTH_GB_S.get(device)
         for rows in (1, 8, 32):
             prompts = [rendered(f"{n} of {rows}.", max_tokens=scale.reply_tokens * 2) for n in range(rows)]
@@ -34,7 +36,7 @@ async def roofline(model: str, scale: Scale) -> list[Figure]:
             length = sum(r.tokens_in + r.tokens_out / 2 for r in replies)
             note = f"{device}: bandwidth unknown, no roofline"
             if bandwidth is not None:
-                bound = rows * bandwidth * 1e9 / (loaded.weight_bytes + length * engine.kv_token_bytes)
+                bound = rows * bandwidth * 1e9 / (loaded.weight_bytes + length * loaded.kv_token_bytes)
                 note = f"{device}: {100 * speed / bound:.0f} % of the bound of {bound:.0f} tokens/s"
             figures.append(Figure(f"decode, {rows} in flight", speed, "tokens/s", note))
     return figures

@@ -17,9 +17,9 @@ async def tokens_per_s(model: str, scale: Scale) -> list[Figure]:
     users = [f"{n}. {CLAIM}" for n in range(AT_ONCE)]
     ours, raw, http = list[float](), list[float](), list[float]()
     async with running(model) as engine:
-        encoded = [engine.encoder.prompt(rendered(user)).tokens for user in users]
-        loop = RawLoop(engine.folder)
-        with MlxLmServer(engine.folder) as server:
+        encoded = [engine.device.encoder.prompt(rendered(user)).tokens for user in users]
+        loop = RawLoop(engine.device.tools.loaded.folder)
+        with MlxLmServer(engine.device.tools.loaded.folder) as server:
             for turn in range(scale.repeats + 1):
                 # A leading number, or the second round would find its prompts prefilled.
                 prompts = [rendered(f"{turn}.{user}", max_tokens=scale.reply_tokens) for user in users]

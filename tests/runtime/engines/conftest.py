@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from runtime.engines.engine import Wiring
 from runtime.engines.mlx.engine import MlxEngine
 from runtime.engines.mlx.settings import DeviceSettings
 from runtime.engines.openai.engine import OpenAIEngine
@@ -32,8 +33,11 @@ def tiny(tmp_path_factory):
 
 
 @asynccontextmanager
-async def running(folder: Any, *, settings: dict[str, Any] | None = None, **options: Any) -> AsyncIterator[MlxEngine]:
-    engine = MlxEngine(str(folder), settings=DeviceSettings(**(settings or {})), **options)
+async def running(
+    folder: Any, *, settings: dict[str, Any] | None = None, loader: Any = None, warm: Any = (), **wiring: Any
+) -> AsyncIterator[MlxEngine]:
+    device = DeviceSettings(model=str(folder), **(settings or {}))
+    engine = MlxEngine(device, Wiring(warm=lambda: warm, **wiring), loader)
     await engine.start()
     try:
         yield engine

@@ -8,6 +8,7 @@ from prompts import contracts as c
 from prompts.files import Rendered
 from prompts.vocabulary import Priority
 from runtime.engines.engine import Delta, Engine, Finished, Request
+from runtime.engines.mlx.engine import MlxEngine
 
 CHUNKS = (c.Chunk(source_file="a.md", score=0.5, content="Refunds are paid within 14 days."),)
 EVIDENCE = (c.Evidence(n=1, source_id="a", title="A", text="Refunds are paid within 14 days."),)
@@ -72,6 +73,12 @@ async def collect(engine: Engine, asked: Request) -> tuple[list[str], Finished]:
     assert isinstance(finished, Finished)
     assert all(isinstance(d, Delta) and d.text for d in deltas)
     return [d.text for d in deltas if isinstance(d, Delta)], finished
+
+
+async def released(engine: MlxEngine, request_id: str) -> None:
+    """Wait until the device has released every request of this id."""
+    for ticket in [t for t in engine._open if t.request_id == request_id]:
+        await ticket.closed.wait()
 
 
 def render(

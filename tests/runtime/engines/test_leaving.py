@@ -19,7 +19,7 @@ from runtime.engines.openai.engine import OpenAIEngine
 from runtime.engines.os_thread import MlxThread
 from runtime.engines.scripted.engine import default_script, play
 from tests.polling import until
-from tests.runtime.engines.sample import shape
+from tests.runtime.engines.sample import released, shape
 from tests.runtime.test_markers import ALL, CONTEXTS, QUESTION
 from tests.whole import Whole, whole
 
@@ -77,7 +77,7 @@ async def test_the_device_frees_the_row(tmp_path: Path, mlx: MlxEngine) -> None:
     engine = Answering(mlx, endless=True)
     async with whole(tmp_path, engine) as run:
         await cancelled(run, engine, lambda: engine.deltas > 5)
-        await mlx.cancelled(engine.request_id)  # type: ignore[attr-defined]
+        await released(mlx, engine.request_id)
     record = mlx.records[-1]  # type: ignore[attr-defined]
     assert (record.request_id, record.ending) == (engine.request_id, "cancelled")
     assert record.tokens_out < 50_000

@@ -7,12 +7,8 @@ from runtime.engines.metrics import DeviceMetrics
 
 VIEW = DeviceView(
     state="ready",
-    model="tiny",
     rows_decoding=3,
     waiting={"answer": 0, "judge": 5},
-    tokens_out=700,
-    tokens_cached=300,
-    tokens_prefilled=100,
     memory_bytes=2_000_000_000,
     memory_limit_bytes=8_000_000_000,
 )
@@ -20,13 +16,10 @@ RECORD = RequestRecord(
     request_id="r1",
     operation="generate",
     prompt="verify_answer",
-    version="v",
     engine="mlx",
     model="tiny",
     model_digest="d",
     priority="check",
-    seed=0,
-    schema="",
     ending="stop",
     tokens_in=90,
     tokens_cached=60,

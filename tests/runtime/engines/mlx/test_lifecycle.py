@@ -14,6 +14,7 @@ import pytest
 from bus.wire.errors import Unavailable
 from runtime.engines.mlx import device_thread, model
 from runtime.engines.mlx.engine import MlxEngine
+from runtime.engines.mlx.settings import DeviceSettings
 from tests.runtime.engines.sample import ENDLESS, collect, render, request
 from tests.runtime.engines.tiny import build
 
@@ -21,7 +22,7 @@ ROOT = Path(__file__).parents[4]
 
 
 async def test_states_from_start_to_close(tiny):
-    engine = MlxEngine(str(tiny))
+    engine = MlxEngine(DeviceSettings(model=str(tiny)))
     seen = [engine.view().state]
     with pytest.raises(Unavailable):
         await collect(engine, request(rendered=render()))
@@ -51,11 +52,12 @@ PROGRAM = textwrap.dedent(
     """
     import asyncio, sys
     from runtime.engines.mlx.engine import MlxEngine
+    from runtime.engines.mlx.settings import DeviceSettings
     from tests.runtime.engines.sample import ENDLESS, collect, render, request
 
     async def main():
         for _ in range(int(sys.argv[2])):
-            engine = MlxEngine(sys.argv[1])
+            engine = MlxEngine(DeviceSettings(model=sys.argv[1]))
             await engine.start()
             endless = render(schema=ENDLESS, max_tokens=100_000)
             load = [asyncio.create_task(collect(engine, request(rendered=endless))) for _ in range(4)]
@@ -81,7 +83,7 @@ async def test_start_failure_is_one_line(tiny, monkeypatch, broken):
         raise KeyError("no such layer\nin this model")
 
     monkeypatch.setattr(device_thread, broken, breaks)
-    engine = MlxEngine(str(tiny))
+    engine = MlxEngine(DeviceSettings(model=str(tiny)))
     async with asyncio.timeout(30):
         with pytest.raises(Unavailable, match=r"could not be started \(KeyError: .*no such layer.*\); name another as"):
             await engine.start()
@@ -129,7 +131,7 @@ def cut(folder):
 )
 async def test_damaged_folder_is_refused(copy, damage, message):
     damage(copy)
-    engine = MlxEngine(str(copy))
+    engine = MlxEngine(DeviceSettings(model=str(copy)))
     with pytest.raises(Unavailable, match=message) as refused:
         await engine.start()
     assert "\n" not in str(refused.value)
