@@ -145,7 +145,6 @@ PRINTERS = {
     "runtime/terminal.py": "prints what it has fitted",
     "runtime/commands/consoles.py": "is the console that fits",
     "runtime/commands/trace.py": "writes a trace as it is, byte for byte, where standard output is no terminal",
-    "runtime/demo/make_office_files.py": "a tool of the repository that names the demo's own files",
 }
 #: Calls that print, and calls that read markup in what they are given.
 PRINTING = re.compile(

@@ -13,8 +13,8 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parent.parent
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PARTS = ("actors", "bus", "groundwire", "index", "prompts", "runtime")
-#: The first writes the demo's Office files, which are committed; the second is loaded by pytest alone.
-OTHERS = {"runtime/demo/make_office_files.py", "runtime/client-library/groundwire/testing.py"}
+#: Loaded by pytest alone.
+OTHERS = {"runtime/client-library/groundwire/testing.py"}
 #: More packages than this need a justification.
 MOST_PACKAGES = 100
 

@@ -3,7 +3,6 @@
 documents/           what `groundwire demo` indexes; nothing else may lie there
 contradictions.toml  pairs of documents that contradict each other on purpose
 questions.toml       questions with the sentence that answers each, and questions without an answer
-office_files.toml    the text that make_office_files.py turns into the Word file and the PDF
 
 Every organisation, rule and figure in the documents is invented; none of it is advice.
 """

@@ -12,7 +12,7 @@ from docx import Document
 from lxml import html
 
 from index.languages import LANGUAGES
-from runtime.demo.make_office_files import main as make_office_files
+from tests.runtime import office_files
 
 DEMO = Path(__file__).parents[2] / "runtime" / "demo"
 DOCUMENTS = DEMO / "documents"
@@ -138,7 +138,7 @@ def test_demo_questions_avoid_contradictions() -> None:
 
 
 def test_office_files_match_their_text(tmp_path: Path) -> None:
-    make_office_files(tmp_path)
+    office_files.write(tmp_path)
     made = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*.*"))
     assert [path.suffix for path in made] == [".pdf", ".docx"]
     for path in made:
