@@ -170,9 +170,9 @@ CHANGES = (
     ),
     Change(
         "a protocol of the edge",
-        "from runtime.edge.app import make_app\nfrom runtime.edge.openapi import ROUTES\n"
+        "from runtime.edge.app import make_app\nfrom runtime.edge.openapi import ROUTES\nfrom runtime.edge.state import Edge\n"
         "from runtime.settings import EdgeSettings\n"
-        "assert '/probe' in {route.path for route in make_app(EdgeSettings(), None)[ROUTES]}",
+        "assert '/probe' in {route.path for route in make_app(Edge(EdgeSettings(), None))[ROUTES]}",
         adds=plugin("protocols", "routes", PROTOCOL),
     ),
     Change(

@@ -64,7 +64,7 @@ class BucketSnapshots(LocalIndex):
         """Raises Failure, IndexProblem."""
         distrust, self._distrust = self._distrust, False
         try:
-            pulled = await pull(bucket, self.directory, self._far, distrust=distrust)
+            pulled = await pull(bucket, self.directory, self._tell, distrust=distrust)
         except BaseException:
             self._distrust = self._distrust or distrust
             raise
@@ -74,5 +74,5 @@ class BucketSnapshots(LocalIndex):
             with snapshot.writing(self.directory):
                 await asyncio.to_thread(prune_others, self.directory)
 
-    def _far(self, task: str, done: int, total: int) -> None:
+    def _tell(self, task: str, done: int, total: int) -> None:
         self.problem = f"a snapshot is on its way: {done} of {total} MB"

@@ -21,9 +21,8 @@ from bus.runs.runs import Runs
 from bus.wire.errors import Failure, Unavailable
 from runtime.commands.filter_options import GROUP, taken_groups
 from runtime.commands.options import CONFIG, SERVED_INDEX, Place, check_index, read_settings
-from runtime.edge.door import Caller, Door
+from runtime.edge.door import Caller
 from runtime.edge.state import Edge, KnownProfiles
-from runtime.edge.timeouts import Timeouts
 from runtime.keys import SCOPES
 from runtime.mcp.stdio import LONGEST_LINE, serve
 from runtime.mcp.tools import Peer
@@ -84,7 +83,9 @@ class Home(Peer):
         try:
             async with stack_for(self._settings, say=self._say) as runs:
                 self._locate()
-                self._edge = self._edge_over(runs)
+                profiles = KnownProfiles(Path(self._settings.profiles) if self._settings.profiles else None)
+                deadline_s = self._settings.bus.deadline_s
+                self._edge = Edge(self._settings.edge, runs, profiles, run_deadline_s=deadline_s)
                 await self._edge.count_runs()
                 ready.set_result(self._edge)
                 await self._gone(runs)
@@ -95,12 +96,6 @@ class Home(Peer):
                 ready.set_exception(Unavailable(str(failure)))
         finally:
             ready.cancel()
-
-    def _edge_over(self, runs: Runs) -> Edge:
-        profiles = KnownProfiles(Path(self._settings.profiles) if self._settings.profiles else None)
-        return Edge(
-            self._settings.edge, Timeouts(), runs, profiles, (), Door(), run_deadline_s=self._settings.bus.deadline_s
-        )
 
     def _locate(self) -> None:
         """Find the address of the pages of sources, if the stack serves any."""

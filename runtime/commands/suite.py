@@ -21,7 +21,7 @@ from runtime.replay.sharing import shared
 from runtime.replay.trace import Trace, read
 from runtime.settings import Settings
 from runtime.suite.cases import Case, Suite, expected_of, name_for, read_suite, refuted_of, traces_of, write_suite
-from runtime.suite.foreign import cases_in, dumped, items_of, spans_of_case
+from runtime.suite.foreign import cases_in, items_of, spans_of_case
 from runtime.suite.running import Checked, check, write_junit
 from runtime.terminal import one_line, say, say_json
 
@@ -72,7 +72,7 @@ def add_command(
         refuse("there is no run to add; name one, or mark some with `groundwire trace mark`")
     if name is not None and len(runs) > 1:
         refuse("--name is for one run; leave it out")
-    cases = {case.name: case for case in _begun(out).case}
+    cases = {case.name: case for case in (read_suite(out) if out.exists() else Suite()).case}
     traces = {}
     added = []
     for source in runs:
@@ -96,11 +96,6 @@ async def _marked(settings: Settings, verdict: str) -> list[str]:
 async def _kept(source: str, settings: Settings, share: bool) -> Trace:
     trace = await trace_of(source, settings)
     return (await shared(trace, pipeline())).trace if share else trace
-
-
-def _begun(path: Path) -> Suite:
-    """The suite to add to. Raises BrokenSuite."""
-    return read_suite(path) if path.exists() else Suite()
 
 
 def _case(trace: Trace, name: str, given: Mapping[str, Any]) -> Case:
@@ -173,7 +168,7 @@ def export_command(file: Path, out: Path, form: str) -> None:
     suite = read_suite(file)
     made = list(items_of(suite, file.stem)) if form == "langfuse" else asyncio.run(_as_spans(file, suite))
     with writing(out):
-        out.write_bytes(dumped(made))
+        out.write_bytes(b"".join(msgspec.json.encode(each) + b"\n" for each in made))
     say(f"{out}: cases written: {len(made)} of {len(suite.case)}")
 
 
@@ -193,7 +188,7 @@ def import_command(file: Path, out: Path) -> None:
     FILE has JSON, or a line of JSON each. An item or trace with the name of a case changes that case. A new item has no recorded
     evidence: check it with `suite run --index`. A new trace has the documents that its retrievers found.
     """
-    suite, traces = cases_in(file, _begun(out))
+    suite, traces = cases_in(file, read_suite(out) if out.exists() else Suite())
     with writing(out):
         write_suite(out, suite, traces)
     say(f"{out}: new cases: {len(traces)} of {len(suite.case)}")

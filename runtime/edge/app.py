@@ -1,20 +1,14 @@
 """Assemble the aiohttp app: its routes, its middlewares and the state its handlers share."""
 
 import functools
-from collections.abc import Sequence
-from pathlib import Path
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from bus.delivery.admission import Admission
-from bus.delivery.limit import Limit, least_at_once
-from bus.runs.runs import Runs
 from bus.wire.errors import Unavailable
 from index.plugins import installed
 from runtime.edge import asyncapi, check, health, openapi, run_list, run_trace, runs, search, websocket
-from runtime.edge.canary import Canary
-from runtime.edge.door import CALLER, Door
+from runtime.edge.door import CALLER
 from runtime.edge.openapi import ROUTES
 from runtime.edge.origins import let_page_read, preflight
 from runtime.edge.page import document
@@ -23,9 +17,8 @@ from runtime.edge.routes import Route, declared
 from runtime.edge.sources import data as sources
 from runtime.edge.sources import files as source_files
 from runtime.edge.sources import page as source_page
-from runtime.edge.state import EDGE, Edge, KnownProfiles
-from runtime.edge.timeouts import TIMEOUTS, Timeouts
-from runtime.settings import EdgeSettings
+from runtime.edge.state import EDGE, Edge
+from runtime.edge.timeouts import TIMEOUTS
 
 
 def all_routes(edge: Edge) -> tuple[Route, ...]:
@@ -42,42 +35,17 @@ def all_routes(edge: Edge) -> tuple[Route, ...]:
     return (*ours, *theirs, *declared(health, document, openapi, asyncapi))
 
 
-def make_app(
-    settings: EdgeSettings,
-    pipeline: Runs,
-    *,
-    profiles: Path | None = None,
-    timeouts: Timeouts | None = None,
-    door: Door | None = None,
-    needed: Sequence[str] = ("search", "inference", "actors"),
-    run_deadline_s: float = 120.0,
-    batch: int = 1,
-) -> web.Application:
-    """The app in front of a started `pipeline`, which stops with it. `profiles`: the folder of the user's own.
-
-    `door`: an open one if omitted. `needed`: the processes that every question needs. `run_deadline_s`: of a question that names
-    none. `batch`: how many requests the engine answers together.
-    """
-    app = web.Application(middlewares=[counted, problems_middleware, guarded], client_max_size=settings.max_body_bytes)
-    canary = Canary(pipeline, settings.canary_s) if settings.canary_s else None
-    app[TIMEOUTS] = timeouts or Timeouts()
-    known = KnownProfiles(profiles)
-    app[EDGE] = Edge(
-        settings,
-        app[TIMEOUTS],
-        pipeline,
-        known,
-        tuple(needed),
-        door or Door(),
-        canary,
-        run_deadline_s=run_deadline_s,
-        admission=Admission(Limit(least_at_once(batch))),
-    )
-    app[ROUTES] = all_routes(app[EDGE])
+def make_app(edge: Edge) -> web.Application:
+    """The app in front of the edge's started runs, which stop with it."""
+    most = edge.settings.max_body_bytes
+    app = web.Application(middlewares=[counted, problems_middleware, guarded], client_max_size=most)
+    app[TIMEOUTS] = edge.timeouts
+    app[EDGE] = edge
+    app[ROUTES] = all_routes(edge)
     for each in app[ROUTES]:
         each.add_to(app.router)
     app.on_response_prepare.append(let_page_read)
-    app.on_shutdown.append(app[EDGE].close)
+    app.on_shutdown.append(edge.close)
     return app
 
 

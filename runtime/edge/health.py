@@ -4,12 +4,13 @@ import asyncio
 
 import msgspec
 from aiohttp import web
+from prometheus_client import generate_latest
 
 from bus.journal.pruner import journal_state
 from bus.transport.health import Health, ProcessHealth, health_of, process_health, text_of
 from bus.wire.errors import Unavailable
 from bus.wire.subjects import EVENTS, RUNS
-from runtime.edge.metrics import journal_text, text_of_processes
+from runtime.edge.metrics import ProcessCollector, journal_text
 from runtime.edge.problems import RETRY_AFTER_S
 from runtime.edge.routes import Reply, Route, json_response
 from runtime.edge.state import EDGE, Edge
@@ -108,5 +109,5 @@ async def metrics(request: web.Request) -> web.Response:
     )
     by_name = {name: health for name, health in zip(edge.needed, processes, strict=True) if health is not None}
     by_name["edge"] = process_health(Health(ready=True), *edge.watches)
-    body = edge.metrics.text() + text_of_processes(by_name) + journal_text(journal) + counted + device
+    body = edge.metrics.text() + generate_latest(ProcessCollector(by_name)) + journal_text(journal) + counted + device
     return web.Response(body=body, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})

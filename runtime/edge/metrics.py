@@ -40,10 +40,6 @@ class Metrics:
             buckets=(0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10, 30),
         )
 
-    def watch(self, admission: Admission) -> None:
-        """Collect the admission's figures whenever the metrics are read."""
-        self.registry.register(AdmissionCollector(admission))
-
     def sent(self, events: int) -> None:
         """Count one write and its events. Plain numbers until the metrics are read: a Counter takes its lock for each."""
         self._events += events
@@ -56,9 +52,11 @@ class Metrics:
         return generate_latest(self.registry)
 
 
-class _Processes(Collector):
-    def __init__(self, processes: Mapping[str, ProcessHealth]) -> None:
-        self._processes = processes
+@dataclass(frozen=True, slots=True)
+class ProcessCollector(Collector):
+    """The messages that each process could not read, and its tasks that were started again."""
+
+    processes: Mapping[str, ProcessHealth]
 
     def collect(self) -> Iterator[Metric]:
         aside = CounterMetricFamily(
@@ -67,18 +65,12 @@ class _Processes(Collector):
         restarts = CounterMetricFamily(
             "groundwire_task_restarts", "Background tasks that were started again.", labels=["process", "task"]
         )
-        for name, health in self._processes.items():
+        for name, health in self.processes.items():
             for kind, count in health.set_aside.items():
                 aside.add_metric([name, kind], count)
             for task, count in health.restarts.items():
                 restarts.add_metric([name, task], count)
         yield from (aside, restarts)
-
-
-def text_of_processes(processes: Mapping[str, ProcessHealth]) -> bytes:
-    registry = CollectorRegistry()
-    registry.register(_Processes(processes))
-    return generate_latest(registry)
 
 
 def journal_text(state: JournalState | None) -> bytes:

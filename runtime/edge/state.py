@@ -27,7 +27,7 @@ from bus.wire.subjects import is_canary
 from prompts.profiles import Profile, ProfileError, load, names
 from runtime.edge.canary import Canary
 from runtime.edge.door import Caller, Door
-from runtime.edge.metrics import Metrics
+from runtime.edge.metrics import AdmissionCollector, Metrics
 from runtime.edge.problems import EXPECTED, Problem, problem_of
 from runtime.edge.timeouts import Timeouts
 from runtime.settings import EdgeSettings
@@ -69,17 +69,18 @@ NOTABLE_S = 0.1
 
 @dataclass(slots=True, weakref_slot=True, eq=False)
 class Edge:
-    """The handlers' shared state. `needed`: the processes that every question needs. `run_deadline_s`: of a question that names
-    none. `closing` is set when the process stops, so that a stream that breaks then does not count as a client that left.
+    """The handlers' shared state. `door`: an open one if omitted. `needed`: the processes that every question needs.
+    `run_deadline_s`: of a question that names none. `closing` is set when the process stops, so that a stream that breaks then
+    does not count as a client that left.
     """
 
     settings: EdgeSettings
-    timeouts: Timeouts
     runs: Runs
-    profiles: KnownProfiles
-    needed: tuple[str, ...]
-    door: Door
-    canary: Canary | None = None
+    profiles: KnownProfiles = field(default_factory=KnownProfiles)
+    timeouts: Timeouts = field(default_factory=Timeouts)
+    door: Door = field(default_factory=Door)
+    needed: tuple[str, ...] = ("search", "inference", "actors")
+    canary: Canary | None = field(init=False)
     run_deadline_s: float = 120.0
     watch: Watch = field(default_factory=Watch)
     admission: Admission = field(default_factory=Admission)
@@ -92,7 +93,8 @@ class Edge:
     checking: asyncio.Lock = field(default_factory=asyncio.Lock)  # held while the gate compares a sentence of /v1/check
 
     def __post_init__(self) -> None:
-        self.metrics.watch(self.admission)
+        self.canary = Canary(self.runs, self.settings.canary_s) if self.settings.canary_s else None
+        self.metrics.registry.register(AdmissionCollector(self.admission))
 
     async def count_runs(self) -> None:
         """Count the ends of all runs, and what other processes admit, from now on."""

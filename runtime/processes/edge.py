@@ -9,6 +9,8 @@ from pathlib import Path
 from aiohttp import web
 from anyio import to_thread
 
+from bus.delivery.admission import Admission
+from bus.delivery.limit import Limit, least_at_once
 from bus.journal.access import groups_named
 from bus.journal.journal import Journal
 from bus.runs.runs import Runs
@@ -20,7 +22,7 @@ from runtime.edge.app import make_app
 from runtime.edge.connections import Crowd, Site, allow_files
 from runtime.edge.door import Door
 from runtime.edge.origins import Origins
-from runtime.edge.state import EDGE
+from runtime.edge.state import Edge, KnownProfiles
 from runtime.edge.timeouts import Timeouts
 from runtime.keys import KeysProblem
 from runtime.processes.listening import addresses_of, check_key, key_file, needs_key
@@ -56,23 +58,23 @@ async def serve(
             await runs.start()
             profiles = Path(settings.profiles) if settings.profiles else None
             needed = ("search", *(("inference",) if not settings.without_model else ()), *settings.actor_names)
-            app = make_app(
+            edge = Edge(
                 settings.edge,
                 runs,
-                profiles=profiles,
-                timeouts=timeouts,
-                door=door,
-                needed=needed,
+                KnownProfiles(profiles),
+                timeouts,
+                door,
+                needed,
                 run_deadline_s=settings.bus.deadline_s,
-                batch=settings.inference.batch,
+                admission=Admission(Limit(least_at_once(settings.inference.batch))),
             )
-            await app[EDGE].count_runs()
+            app = make_app(edge)
+            await edge.count_runs()
             runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=5.0)
             await runner.setup()
             try:
                 port = await _listen(runner, settings.edge, addresses, timeouts)
                 log.info("listening on %s, port %d", ", ".join(addresses), port)
-                edge = app[EDGE]
                 await answer_health(client, "edge", lambda: {"ready": True, "detail": f"port {port}"}, *edge.watches)
                 if edge.canary is not None:
                     edge.watch.keep("canary", edge.canary.run)

@@ -222,7 +222,3 @@ def _text_in(value: Any, keys: Sequence[str]) -> str:
 def _of_text(text: object) -> dict[str, Any]:
     """An answer in other words than ours: its numbers must be there; without numbers only that it is answered."""
     return {"outcome": "answered", "says": list(dict.fromkeys(NUMBER.findall(text))) if isinstance(text, str) else []}
-
-
-def dumped(objects: Sequence[object]) -> bytes:
-    return b"".join(msgspec.json.encode(each) + b"\n" for each in objects)

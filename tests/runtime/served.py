@@ -11,6 +11,7 @@ from bus.transport.settings import BusSettings
 from runtime.edge import openapi
 from runtime.edge.app import make_app
 from runtime.edge.routes import Route
+from runtime.edge.state import Edge
 from runtime.edge.timeouts import Timeouts
 from runtime.processes.edge import serve
 from runtime.settings import EdgeSettings, Settings
@@ -18,7 +19,7 @@ from runtime.settings import EdgeSettings, Settings
 
 def declared_routes() -> tuple[Route, ...]:
     """Every route of an edge. Raises Unavailable."""
-    return make_app(EdgeSettings(), cast("Runs", None))[openapi.ROUTES]
+    return make_app(Edge(EdgeSettings(), cast("Runs", None)))[openapi.ROUTES]
 
 
 ROUTES = declared_routes()

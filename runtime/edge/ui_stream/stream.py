@@ -83,7 +83,10 @@ class UiForm(TextForm[bytes]):
             case StageEvent():
                 return ui.UiStage(id=f"{event.stage}.{event.lane}", data=event)
             case Sources():
-                items = tuple(replace(item, url=self._address(item.url, item.source_id)) for item in event.items)
+                items = tuple(
+                    replace(each, url=absolute(each.url or source_path(each.source_id), self.base))
+                    for each in event.items
+                )
                 return ui.UiFound(data=replace(event, items=items))
             case Withheld():
                 self._withheld += 1
@@ -166,9 +169,6 @@ class UiForm(TextForm[bytes]):
         """The end of the run, from its record."""
         same = same_fields(record, ui.UiMetadata) if record is not None else {"run_id": self.run.run_id}
         return ui.UiMetadata(**(same | {"withdrawn": bool(self.run.withdrawn)}))
-
-    def _address(self, url: str, source_id: str) -> str:
-        return absolute(url or source_path(source_id), self.base)
 
 
 def _written(chunk: ui.UiChunk) -> bytes:

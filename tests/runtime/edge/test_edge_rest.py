@@ -27,6 +27,7 @@ from runtime.edge.app import make_app
 from runtime.edge.asyncapi import asyncapi_document
 from runtime.edge.openapi import openapi_document
 from runtime.edge.routes import Reply, Route
+from runtime.edge.state import Edge
 from runtime.settings import EdgeSettings
 from tests.polling import until
 from tests.runtime.edge.citing import cite
@@ -176,7 +177,7 @@ def _refs(value: object) -> Iterator[str]:
 
 
 def test_router_has_exactly_the_declared_routes() -> None:
-    router = make_app(EdgeSettings(), cast("Runs", None)).router
+    router = make_app(Edge(EdgeSettings(), cast("Runs", None))).router
     served = {(each.method, each.resource.canonical) for each in router.routes() if each.resource}
     assert {route for route in served if route[0] != "HEAD"} == {(each.method, each.path) for each in ROUTES}
 

@@ -11,9 +11,8 @@ import pytest
 from bus.runs.router import Closing, Reader
 from bus.runs.runs import Runs
 from bus.wire.messages import QuestionAsked
-from runtime.edge.door import Caller, Door
-from runtime.edge.state import Edge, KnownProfiles
-from runtime.edge.timeouts import Timeouts
+from runtime.edge.door import Caller
+from runtime.edge.state import Edge
 from runtime.keys import SCOPES
 from runtime.mcp.stdio import serve
 from runtime.mcp.tools import Peer
@@ -32,7 +31,7 @@ class Here(Peer):
         self.restart()
 
     def restart(self) -> None:
-        self.current = Edge(EdgeSettings(), Timeouts(), self.runs, KnownProfiles(), (), Door())
+        self.current = Edge(EdgeSettings(), self.runs)
 
     async def edge(self) -> Edge:
         return self.current
