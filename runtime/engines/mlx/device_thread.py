@@ -22,13 +22,13 @@ from prompts.vocabulary import PRIORITIES, Priority
 from runtime.engines.engine import DeviceView, Ending, RequestRecord, State
 from runtime.engines.mlx.batch import Batch, Row, generate
 from runtime.engines.mlx.grammar import Grammars
-from runtime.engines.mlx.jobs import Forward, Generation, Job, Tools
+from runtime.engines.mlx.jobs import Forward, Generation, Job, Tools, Waiting
 from runtime.engines.mlx.memory import Memory, Prefixes
 from runtime.engines.mlx.model import LoadedModel, load
 from runtime.engines.mlx.outbox import Outbox
 from runtime.engines.mlx.prepare import Encoder
 from runtime.engines.mlx.settings import DeviceSettings
-from runtime.engines.mlx.tickets import Event, Ticket, Waiting
+from runtime.engines.mlx.tickets import Event, Ticket
 from runtime.engines.mlx.warmup import warm_up
 from runtime.engines.os_thread import MlxThread
 

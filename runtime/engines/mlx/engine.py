@@ -72,7 +72,6 @@ class MlxEngine:
                 await asyncio.to_thread(self.device.join, self.settings.hang_s)
 
     def view(self) -> DeviceView:
-        """The device's current state."""
         return DeviceView(state="closed") if self.device is None else self.device.view()
 
     async def generate(self, request: Request) -> AsyncIterator[Delta | Finished]:

@@ -1,8 +1,10 @@
 """A request on the device thread: a prompt to prefill, then a row of the batch or a verdict, which needs no decoding."""
 
 import codecs
+import heapq
+import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +13,7 @@ import msgspec
 import numpy as np
 
 from bus.wire.errors import BadReply, TooLong
+from prompts.vocabulary import PRIORITIES
 from runtime.engines.engine import Ending, RequestRecord
 from runtime.engines.mlx.batch import Row, Sampling, sample
 from runtime.engines.mlx.grammar import Grammars, Guide
@@ -89,12 +92,10 @@ class Job:
 
     @property
     def remaining(self) -> int:
-        """Tokens still to prefill."""
         return len(self.tokens) - self.computed
 
     @property
     def length(self) -> int:
-        """The most tokens that its cache will hold."""
         return len(self.tokens)
 
     def advance(self, tools: Tools, budget: int) -> tuple[int, Row | Event | None]:
@@ -134,7 +135,6 @@ class Job:
         self.cache, self.computed, self.replays = None, 0, self.replays + 1
 
     def release(self) -> None:
-        """Release all mlx objects."""
         self.cache = None
 
     def ending(self, ending: Ending) -> RequestRecord:
@@ -267,3 +267,35 @@ class Verdict(Job):
         best = max(range(len(shares)), key=shares.__getitem__)
         record = msgspec.structs.replace(self.ending("stop"), tokens_out=1, probability=shares[best])
         return Done(self.values[best], record)
+
+
+class Waiting:
+    """Requests without a row: by priority, then deadline, then arrival; an expired request is never started."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[int, float, int, Job]] = []
+        self._order = itertools.count()
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def __iter__(self) -> Iterator[Job]:
+        return (entry[3] for entry in self._heap)
+
+    def put(self, job: Job) -> None:
+        ticket = job.ticket
+        rank = PRIORITIES.index(ticket.priority)
+        heapq.heappush(self._heap, (rank, ticket.expires, next(self._order), job))
+
+    def first(self) -> Job | None:
+        return self._heap[0][3] if self._heap else None
+
+    def pop(self) -> Job:
+        return heapq.heappop(self._heap)[3]
+
+    def take(self, tickets: Set[Ticket]) -> list[Job]:
+        """Remove and return the requests with these tickets."""
+        if out := [job for job in self if job.ticket in tickets]:
+            self._heap = [entry for entry in self._heap if entry[3] not in out]
+            heapq.heapify(self._heap)
+        return out

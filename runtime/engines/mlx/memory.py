@@ -59,7 +59,6 @@ class Prefixes:
         return _copy(best.cache, length), length
 
     def knows(self, tokens: Tokens) -> bool:
-        """Whether exactly these tokens are pinned."""
         return any(s.pinned and np.array_equal(s.tokens, tokens) for s in self._snapshots)
 
     def keep(self, tokens: Tokens, cache: list[Any], *, pinned: bool) -> None:

@@ -27,7 +27,6 @@ class Outbox:
         self._events.append((ticket, text))
 
     def end(self, job: Job, event: Event | None, ending: Ending) -> None:
-        """Add the last event of a job; None without a listener."""
         record = event.record if isinstance(event, Done) else job.ending(ending)
         self._records.append(record)
         self._events.append((job.ticket, event))

@@ -77,7 +77,6 @@ class Encoder:
 
 
 def _has_system_role(tokenizer: Any) -> bool:
-    """Whether the template accepts a system message; some do not."""
     messages = [{"role": "system", "content": "a"}, {"role": "user", "content": "b"}]
     try:
         return bool(tokenizer.has_chat_template and tokenizer.apply_chat_template(messages, tokenize=False))
@@ -86,7 +85,6 @@ def _has_system_role(tokenizer: Any) -> bool:
 
 
 def _common(left: Sequence[int], right: Sequence[int]) -> int:
-    """How many leading items are equal."""
     size = min(len(left), len(right))
     return next((index for index in range(size) if left[index] != right[index]), size)
 

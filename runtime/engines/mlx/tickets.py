@@ -1,25 +1,18 @@
 """Requests and their events on the way between the asyncio side and the device thread.
 
-A ticket carries a request's events back: one wake-up of the loop per step, not per token. The queue holds requests without a row:
-by priority, then deadline, then arrival; an expired request is never started.
+A ticket carries a request's events back: one wake-up of the loop per step, not per token.
 """
 
 import asyncio
-import heapq
-import itertools
 import math
 import time
-from collections.abc import Iterator, Sequence, Set
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import msgspec
 
 from bus.wire.errors import Failure, NoReply
-from prompts.vocabulary import PRIORITIES, Priority
+from prompts.vocabulary import Priority
 from runtime.engines.engine import RequestRecord
-
-if TYPE_CHECKING:
-    from runtime.engines.mlx.jobs import Job
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -64,35 +57,3 @@ def deliver(batch: Sequence[tuple[Ticket, Event | None]]) -> None:
             ticket.events.put_nowait(event)
         if not isinstance(event, str):
             ticket.closed.set()
-
-
-class Waiting:
-    """Requests without a row."""
-
-    def __init__(self) -> None:
-        self._heap: list[tuple[int, float, int, Job]] = []
-        self._order = itertools.count()
-
-    def __len__(self) -> int:
-        return len(self._heap)
-
-    def __iter__(self) -> "Iterator[Job]":
-        return (entry[3] for entry in self._heap)
-
-    def put(self, job: "Job") -> None:
-        ticket = job.ticket
-        rank = PRIORITIES.index(ticket.priority)
-        heapq.heappush(self._heap, (rank, ticket.expires, next(self._order), job))
-
-    def first(self) -> "Job | None":
-        return self._heap[0][3] if self._heap else None
-
-    def pop(self) -> "Job":
-        return heapq.heappop(self._heap)[3]
-
-    def take(self, tickets: Set[Ticket]) -> "list[Job]":
-        """Remove and return the requests with these tickets."""
-        if out := [job for job in self if job.ticket in tickets]:
-            self._heap = [entry for entry in self._heap if entry[3] not in out]
-            heapq.heapify(self._heap)
-        return out

@@ -9,8 +9,9 @@ import pytest
 
 from bus.wire.errors import Failure
 from runtime.engines.limits import misfit
+from runtime.engines.mlx.jobs import Waiting
 from runtime.engines.mlx.model import load
-from runtime.engines.mlx.tickets import Ticket, Waiting
+from runtime.engines.mlx.tickets import Ticket
 from tests.runtime.engines.mlx.test_faults import Faulty
 from tests.runtime.engines.sample import ENDLESS, collect, render, request, shape
 
