@@ -1,6 +1,7 @@
 """Wait for something that another task or process will do: polls with a deadline instead of sleeping for a fixed time."""
 
 import asyncio
+import contextlib
 import inspect
 import time
 from collections.abc import Awaitable, Callable
@@ -17,3 +18,10 @@ async def until[T](check: Callable[[], T | Awaitable[T]], *, within_s: float = 6
         if time.monotonic() > give_up:
             raise TimeoutError(f"waited {within_s} s in vain for {what or inspect.getsource(check).strip()}")
         await asyncio.sleep(0.01)
+
+
+async def cancel(task: "asyncio.Task[object]") -> None:
+    """End a task that follows something, and wait for it."""
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task

@@ -60,8 +60,7 @@ class Connection(Client):
         self.takers: dict[int, Callable[[Frame], None]] = {}
         self.receivers: dict[int, Callable[[Msg], None]] = {}
         self.on_return: set[Callable[[], None]] = set()
-        self._requests = itertools.count(1)
-        self._replies = ""
+        self._own: Inbox | None = None
 
     async def _process_msg(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes) -> None:
         if (taker := self.takers.get(sid)) is not None:
@@ -79,36 +78,25 @@ class Connection(Client):
         self.receivers.pop(sid, None)
         super()._remove_sub(sid, max_msgs)
 
-    async def _init_request_sub(self) -> None:
-        prefix = f"{self.new_inbox()}."
-        await receive(self, f"{prefix}*", self._take_reply)
-        self._replies = prefix
-
-    def _take_reply(self, msg: Msg) -> None:
-        future = self._resp_map.get(msg.subject.rpartition(".")[2])
-        if future is not None and not future.done():
-            future.set_result(msg)
-
     async def _request_new_style(
         self, subject: str, payload: bytes, timeout: float = 1, headers: dict[str, Any] | None = None
     ) -> Msg:
         """As nats-py's, which reads random bytes from the system for each request, and has a queue and a task for replies."""
         if self.is_draining_pubs:
             raise nats.errors.ConnectionDrainingError
-        if not self._replies:
-            await self._init_request_sub()
-        token, loop = str(next(self._requests)), asyncio.get_running_loop()
-        future: asyncio.Future[Msg] = loop.create_future()
-        self._resp_map[token] = future
+        inbox = self._own = self._own or Inbox(self)
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Msg] = loop.create_future()
+        reply = await inbox.open(lambda msg: None if answer.done() else answer.set_result(msg))
         try:
-            await self.publish(subject, payload, reply=f"{self._replies}{token}", headers=headers)
-            expiry = loop.call_later(timeout, _expire, future)
+            await self.publish(subject, payload, reply=reply, headers=headers)
+            expiry = loop.call_later(timeout, _expire, answer)
             try:
-                return await future
+                return await answer
             finally:
                 expiry.cancel()
         finally:
-            self._resp_map.pop(token, None)
+            inbox.close(reply)
 
     _parse_header_lines = staticmethod(header_lines)  # nats-py's looks at each character of each name
 

@@ -252,10 +252,3 @@ async def _asked(client: Client, subject: str, request: bytes) -> ApiReply:
     if reply.error is not None:
         raise TimeoutError(reply.error.description)
     return reply
-
-
-async def cancel(task: "asyncio.Task[object]") -> None:
-    """End a task that follows something, and wait for it."""
-    task.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await task

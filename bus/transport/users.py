@@ -74,21 +74,15 @@ def inbox_prefix(user: str) -> str:
     return "_INBOX" if user == INTEGRATION.name else f"_INBOX.{user}"
 
 
-def _jetstream(*requests: str) -> tuple[str, ...]:
-    return tuple(f"$JS.API.{request}" for request in requests)
-
-
 #: For readers of a stream from a position on, with a consumer without a name.
-_READING = _jetstream(
-    *(
-        f"{request}.{stream}{rest}"
-        for stream in (RUNS, EVENTS)
-        for request, rest in (
-            ("STREAM.INFO", ""),
-            ("DIRECT.GET", ""),
-            ("CONSUMER.CREATE", ""),
-            ("CONSUMER.MSG.NEXT", ".*"),
-        )
+_READING = tuple(
+    f"$JS.API.{request}"
+    for name in (RUNS, EVENTS)
+    for request in (
+        f"STREAM.INFO.{name}",
+        f"DIRECT.GET.{name}",
+        f"CONSUMER.CREATE.{name}",
+        f"CONSUMER.MSG.NEXT.{name}.*",
     )
 )
 

@@ -11,11 +11,11 @@ import pytest
 
 import bus.transport.follow
 from bus.transport.connection import Client, Connection, declare_streams
-from bus.transport.follow import SHORTER, Following, Stored, cancel, follow
+from bus.transport.follow import SHORTER, Following, Stored, follow
 from bus.transport.settings import BusSettings
 from bus.wire.subjects import EVENTS, event_subject, progress_subject
 from tests.bus.wires import Server, Wire
-from tests.polling import until
+from tests.polling import cancel, until
 
 
 @contextlib.asynccontextmanager

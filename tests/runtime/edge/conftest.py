@@ -16,7 +16,7 @@ from bus.journal.journal import Journal
 from bus.powers.events import Done, Emitter, Error, References, TokensEnd, tokens_of
 from bus.runs.runs import Runs
 from bus.transport.connection import Inbox, connect, declare_streams, keep_trying
-from bus.transport.follow import cancel, follow
+from bus.transport.follow import follow
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
 from bus.wire.messages import AnswerSettled, QuestionAsked, RunFinished
@@ -25,6 +25,7 @@ from bus.wire.subjects import RUNS, finished, parse
 from runtime.edge.timeouts import Timeouts
 from runtime.settings import EdgeSettings, Settings
 from tests.bus.wires import Server
+from tests.polling import cancel
 from tests.runtime.served import ROUTES, open_edge
 
 
