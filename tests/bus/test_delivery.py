@@ -51,21 +51,14 @@ async def test_run_passes_every_actor_and_leaves_its_trace(own_settings: BusSett
     assert (ready.stage.actor, ready.stage.attempt, ready.stage.fallback) == ("intake", 1, "")
 
 
-async def test_concurrent_runs_each_end_once(own_settings: BusSettings, own_wire: Wire) -> None:
-    async with working(own_settings, intake, end):
-        runs = await asyncio.gather(*(ask(own_wire) for _ in range(60)))
-        streams = await asyncio.gather(*(closed(own_wire, run_id) for run_id in runs))
-    assert all(lines.count(DONE) == 1 for lines in streams)
-
-
 async def test_two_workers_share_one_durable(own_settings: BusSettings, own_wire: Wire) -> None:
     async with working(own_settings, intake, end), working(own_settings, intake, end):
         runs = await asyncio.gather(*(ask(own_wire) for _ in range(50)))
-        for run_id in runs:
-            await closed(own_wire, run_id)
+        streams = await asyncio.gather(*(closed(own_wire, run_id) for run_id in runs))
         info = await settled_with(own_wire, "intake", delivered=50)
     assert info.delivered is not None
     assert info.delivered.consumer_seq == 50
+    assert all(lines.count(DONE) == 1 for lines in streams)
 
 
 async def test_stages_reach_clients_of_all_events(own_settings: BusSettings, own_wire: Wire) -> None:

@@ -26,8 +26,8 @@ from bus.powers.events import (
 )
 from bus.wire.errors import Unavailable
 from bus.wire.settled import Reference, UnverifiedSentence
-from bus.wire.subjects import EVENTS, event_subject
-from tests.bus.wires import Server, Wire
+from bus.wire.subjects import EVENTS
+from tests.bus.wires import Wire
 
 
 @pytest.fixture
@@ -240,16 +240,6 @@ async def test_frames_missing_on_a_server_are_awaited(wire: Wire, run_id: str, m
         await wire.journal.frames(run_id, up_to=ahead)
 
 
-async def test_write_outlasts_a_killed_server(server: Server, own_wire: Wire, run_id: str) -> None:
-    emit = Emitter(own_wire.journal, run_id)
-    await emit.text("before")
-    server.kill()
-    server.start()
-    await emit.text(" after")
-    assert await emit.shown() == "before after"
-    assert [frame.sequence for frame in await own_wire.journal.frames(run_id)] == [1, 2]
-
-
 # ---------------------------------------------------------------- what only events=all shows
 
 
@@ -261,14 +251,3 @@ async def test_progress_events_need_a_request(wire: Wire, run_id: str) -> None:
     frames = await wire.journal.frames(run_id, progress=True)
     assert [frame.data for frame in frames] == [b'{"type":"stage","stage":"retrieve","lane":"sq_1","status":"start"}']
     assert await wire.journal.frames(run_id) == []
-
-
-async def test_progress_events_leave_the_fence_alone(wire: Wire, run_id: str) -> None:
-    emit = Emitter(wire.journal, run_id, everything=True)
-    await emit.text("one")
-    await emit.aside(StageEvent(stage="s", lane="main", status="end"))
-    await emit.text(" two")
-    assert await emit.shown() == "one two"
-    assert (await wire.journal.js.stream_info(EVENTS)).state.messages >= 3
-    assert [frame.data.count(b"\n") for frame in await wire.journal.frames(run_id)] == [0, 0]
-    assert event_subject(run_id).endswith(run_id)

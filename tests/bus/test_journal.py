@@ -14,10 +14,8 @@ from bus.journal.access import Access, access_in, access_key, access_of, grant, 
 from bus.journal.journal import WRONG_LAST, Journal
 from bus.journal.pruning import remove_run
 from bus.journal.records import AskRecord, SearchRecord, Stage, decode, encode
-from bus.powers.searching import Finder, SearchReply, SearchRequest, answers, record_of
 from bus.runs.runs import Runs
 from bus.transport.connection import Inbox, connect
-from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
 from bus.wire.messages import QuestionAsked, QuestionReady, RunFinished
 from bus.wire.subjects import EVENTS, RUNS, Key, event_subject, finished, key_of, progress_subject
@@ -187,14 +185,6 @@ async def test_absent_journal_is_unavailable(server: Server, own_wire: Wire) -> 
         await own_wire.journal.write(finished(run()), FINISHED, patience_s=0.05)
 
 
-async def test_full_journal_is_reported_at_once(own_settings: BusSettings, own_wire: Wire) -> None:
-    config = (await own_wire.journal.js.stream_info(RUNS)).config
-    config.max_bytes = 4096
-    await own_wire.journal.js.update_stream(config)
-    with pytest.raises(Unavailable, match=r"no room.*free disk space"):
-        await own_wire.journal.publish(finished(run()).subject, b"x" * 8192)
-
-
 async def test_record_cannot_be_erased_or_replaced(wire: Wire) -> None:
     """Roll-ups, per-message expiry and schedules would let one writer erase another's records."""
     key = finished(run())
@@ -204,11 +194,6 @@ async def test_record_cannot_be_erased_or_replaced(wire: Wire) -> None:
             await wire.journal.js.publish(key.subject, b"forged", headers=header, stream=RUNS)
     (record,) = await wire.journal.latest([key.subject])
     assert record.data == b"{}"
-
-
-async def test_absent_server_is_unavailable_with_a_remedy() -> None:
-    with pytest.raises(Unavailable, match="groundwire up"):
-        await connect("nats://127.0.0.1:9", name="nobody", patience_s=0.0)
 
 
 async def test_without_jetstream_a_read_is_unavailable(server: Server) -> None:
@@ -284,20 +269,6 @@ async def test_unreadable_access_record_sees_public_documents(wire: Wire) -> Non
     run_id = secrets.token_hex(8)
     await wire.journal.publish(access_key(run_id).subject, b'{"groups": 7}')
     assert await access_of(wire.journal, run_id) == Access(key="", groups=())
-
-
-async def test_groups_reach_every_search() -> None:
-    heard: list[SearchRequest] = []
-
-    async def find(request: SearchRequest) -> tuple[SearchReply, SearchRecord]:
-        heard.append(request)
-        return SearchReply(), record_of(request, b"{}", 0.0)
-
-    asked = SearchRequest(query="x", language="en", k=1, groups=("board",))
-    search = Finder(find, ("sales",))
-    await search(asked)
-    assert [each.groups for each in heard] == [("sales",)]
-    assert answers(search.records[0], asked)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from bus.wire.messages import (
     EARLIER_REQUESTS,
     MAIN,
     AnswerRequested,
-    Draft,
     Message,
     QuestionAsked,
     RunFinished,
@@ -26,7 +25,7 @@ from bus.wire.messages import (
     message_type,
 )
 from bus.wire.settled import CitedPlace, Settled
-from bus.wire.subjects import BadId, Key, check_id, consumed_subject, finished, key_of, parse, run_filters
+from bus.wire.subjects import BadId, Key, check_id, finished, key_of, parse
 from tests.bus.toys import READY
 from tests.bus.wires import Wire
 from tests.message_samples import SAMPLES
@@ -60,10 +59,6 @@ def test_earlier_request_decodes_with_its_style(kind: str) -> None:
     earlier = msgspec.json.decode((GOLDEN / "earlier/simple_answer_requested.json").read_bytes()) | {"type": kind}
     now = msgspec.structs.replace(SAMPLES[AnswerRequested], style=EARLIER_REQUESTS[kind])
     assert decode(kind, msgspec.json.encode(earlier)) == now
-
-
-def test_bases_are_never_sent() -> None:
-    assert not {Message, Draft} & set(CATALOGUE)
 
 
 @pytest.mark.parametrize(
@@ -168,29 +163,7 @@ async def test_journal_stores_packed_and_reads_both(wire: Wire) -> None:
     assert len(stored[1]) < len(long) / 2
 
 
-HOSTILE = [
-    "",
-    " ",
-    "a b",
-    "a.b",
-    ".",
-    "*",
-    ">",
-    "a*",
-    "gw.>",
-    "a/b",
-    "../etc",
-    "a\\b",
-    "a\n",
-    "a\r\nPUB x",
-    "a\x00",
-    "é",
-    "질문",
-    "٣",
-    "x" * 65,
-    "$JS",
-    "a:b",
-]
+HOSTILE = ["", "a b", "a.b", "*", ">", "../etc", "a\r\nPUB x", "a\x00", "é", "٣", "x" * 65, "$JS", "a:b"]
 
 
 @pytest.mark.parametrize("value", ["a", "0", "A-Z_9", "-", "x" * 64])
@@ -249,14 +222,6 @@ def test_key_and_subject_correspond(subject: str, key: Key) -> None:
 def test_other_subjects_name_no_key(subject: str) -> None:
     with pytest.raises(BadId):
         parse(subject)
-
-
-def test_filters_of_a_run_and_its_consumers() -> None:
-    assert run_filters("r1") == ["gw.question_asked.r1", "gw.*.r1.*"]
-    assert consumed_subject(QuestionAsked) == "gw.question_asked.*"
-    assert consumed_subject(RunFinished) == "gw.run_finished.*.*"
-    assert finished("r1") == key_of(RunFinished, "r1")
-    assert len({consumed_subject(message) for message in BY_TYPE.values()}) == len(BY_TYPE)
 
 
 REFUNDS = "Refunds are paid within 14 days. The shipping fee is not refunded. Opened software cannot be returned."

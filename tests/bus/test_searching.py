@@ -107,30 +107,10 @@ async def test_late_search_process_is_used(wire: Wire) -> None:
     await close()
 
 
-async def test_slow_error_of_a_search_process_arrives(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bus.powers.searching.TRY_S", 0.05)
-    asked_again, over = asyncio.Event(), asyncio.Event()
-
-    waiting: list[SearchRequest] = []
-
-    async def find(request: SearchRequest) -> SearchReply:
-        waiting.append(request)
-        if len(waiting) == 1:
-            await asked_again.wait()
-            raise Unavailable("timeout: no node of the cluster answers")
-        asked_again.set()
-        await over.wait()
-        return HITS
-
-    close = await serve_search(wire.client, find)
-    asked = asyncio.create_task(searcher(wire)(asks("x")))
-    with pytest.raises(Unavailable, match="no node of the cluster answers"):
-        await asyncio.wait_for(asked, 20.0)  # and not at the deadline
-    over.set()
-    await close()
-
-
-async def test_hits_that_come_late_are_taken(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("late", [HITS, Unavailable("timeout: no node of the cluster answers")])
+async def test_slow_reply_of_a_search_process_is_taken(
+    wire: Wire, monkeypatch: pytest.MonkeyPatch, late: SearchReply | Unavailable
+) -> None:
     monkeypatch.setattr("bus.powers.searching.TRY_S", 0.05)
     asked_again, over = asyncio.Event(), asyncio.Event()
     waiting: list[SearchRequest] = []
@@ -139,13 +119,20 @@ async def test_hits_that_come_late_are_taken(wire: Wire, monkeypatch: pytest.Mon
         waiting.append(request)
         if len(waiting) == 1:
             await asked_again.wait()
-            return HITS
+            if isinstance(late, Unavailable):
+                raise late
+            return late
         asked_again.set()
         await over.wait()
         return SearchReply()
 
     close = await serve_search(wire.client, find)
-    assert await asyncio.wait_for(searcher(wire)(asks("x")), 20.0) == HITS
+    asked = asyncio.wait_for(searcher(wire)(asks("x")), 20.0)  # and not at the deadline
+    if isinstance(late, Unavailable):
+        with pytest.raises(Unavailable, match="no node of the cluster answers"):
+            await asked
+    else:
+        assert await asked == late
     over.set()
     await close()
 
@@ -220,12 +207,3 @@ def test_only_what_leads_back_is_counted() -> None:
     ]
     judges = [(a.name, graph_again) for a in ACTORS if (graph_again := pipeline().again(a)) and a.bound]
     assert judges == [("judge_sufficiency", (QueryDecomposed,))]
-
-
-def test_priorities_of_the_actors() -> None:
-    """The streaming answers, then the checks of their sentences, then the judges."""
-    by_priority = {p: [a.name for a in ACTORS if "ask" in a.powers and a.priority == p] for p in ("answer", "check")}
-    assert by_priority == {
-        "answer": ["answer"],
-        "check": ["guard_language", "verify_answer"],
-    }
