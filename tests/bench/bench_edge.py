@@ -1,4 +1,4 @@
-"""How many streams one edge serves, and its cost against a bare aiohttp handler that invents its tokens.
+"""How many streams one edge serves, and what a token costs it.
 
     uv run python tests/bench/bench_edge.py [--clients 100 200 400] [--rate 50] [--per-frame 1] [--seconds 5] [--ui]
 
@@ -6,8 +6,8 @@ A publisher writes `rate` tokens per second and client into EVENTS, `per-frame` 
 run's frames, evenly spread over the time; clients read them from the edge as server-sent events. Each token holds the time it was
 made, so the delay is from the publisher to the client's socket. The load, nats-server and the edge share this machine's cores;
 nats-server syncs to disk occasionally, not for every message, since only the edge is measured. The clients keep what they
-receive and look at it afterwards. The last columns are CPU time per token: of the edge, of the bare handler, and of the three
-other processes that the edge shares the cores with, which shows whether the edge was too slow. `made/s` is the rate of
+receive and look at it afterwards. The last columns are CPU time per token: of the edge, and of the three
+other processes that it shares the cores with, which shows whether the edge was too slow. `made/s` is the rate of
 the publisher. With `--ui` the clients are the AI SDK's.
 """
 
@@ -28,7 +28,6 @@ from typing import cast
 import aiohttp
 import psutil
 import uvloop
-from aiohttp import web
 
 from bus.journal.access import Access, grant
 from bus.journal.journal import Journal
@@ -37,7 +36,6 @@ from bus.runs.runs import Runs
 from bus.transport.connection import Inbox, connect, declare_streams
 from bus.wire.messages import QuestionAsked
 from bus.wire.subjects import event_subject
-from runtime.edge.sse import HEADERS
 from runtime.processes import nats_server, ports
 from runtime.processes.listening import key_file
 from runtime.settings import AccessSettings, EdgeSettings, Settings, child_environ
@@ -46,7 +44,7 @@ _MADE = re.compile(rb"(\d{9,}) ")
 #: How often the publisher writes for some of the clients.
 TURN_S = 0.002
 #: The measured processes: CPU time in microseconds per token.
-CPU = ("edge", "bare", "nats", "publisher", "clients")
+CPU = ("edge", "nats", "publisher", "clients")
 
 
 @dataclass(frozen=True)
@@ -137,28 +135,6 @@ async def publish(url: str, prefix: str, load: Load) -> None:
     await client.close()
 
 
-async def bare(port: int, load: Load) -> None:
-    """The handler to compare with: the same bytes, without a bus."""
-
-    async def handle(request: web.Request) -> web.StreamResponse:
-        response = web.StreamResponse(headers=HEADERS)
-        await response.prepare(request)
-        began = time.monotonic()
-        for n in range(load.frames):
-            lines = token_lines(n * load.per_frame + 1, load.per_frame)
-            await response.write(b"".join(b"id: %d\ndata: %s\n\n" % (n, line) for line in lines))
-            await asyncio.sleep(max(0.0, began + (n + 1) * load.period_s - time.monotonic()))
-        await response.write(b'id: 0\ndata: {"type":"DONE"}\n\n')
-        return response
-
-    app = web.Application()
-    app.router.add_get("/", handle)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", port).start()
-    await asyncio.Event().wait()
-
-
 # ---------------------------------------------------------------- the measurement
 
 
@@ -245,13 +221,6 @@ async def through_edge(
     return result
 
 
-async def through_bare(load: Load) -> Result:
-    port = ports.free_port()
-    with process(*myself("--role", "bare", "--port", port, *shape(load))) as server:
-        await answering(port, "/none")
-        return await measure(await listen(port, ["/"] * load.clients), {"bare": server}, load)
-
-
 @contextlib.asynccontextmanager
 async def edge(*, keys: bool) -> AsyncIterator[tuple[str, int, dict[str, psutil.Process], str, bytes]]:
     """A nats-server with an edge process in front, which asks for the key that is given, or for none; and the edge's secret."""
@@ -276,17 +245,14 @@ async def main(arguments: argparse.Namespace) -> None:
     print(
         f"{os.cpu_count()} cores, {arguments.rate:g} tokens/s a client, {arguments.per_frame} a frame, {arguments.seconds:g} s"
     )
-    columns = ("clients", "made/s", "p50 ms", "p99 ms", "bare p99", *CPU)
+    columns = ("clients", "made/s", "p50 ms", "p99 ms", *CPU)
     print(" ".join(f"{column:>9}" for column in columns))
     async with edge(keys=arguments.keys) as (url, port, processes, token, secret):
         for clients in arguments.clients:
             load = Load(clients, arguments.rate, arguments.per_frame, arguments.seconds)
-            ours = await through_edge(url, port, processes, load, token, secret if arguments.ui else b"")
-            theirs = await through_bare(load)
-            delays = (ours.p50_ms, ours.p99_ms, theirs.p99_ms)
-            used = ours.cpu_us | theirs.cpu_us
-            shown = (*delays, *(used[name] for name in CPU))
-            print(f"{clients:9} {ours.tokens_per_s:9.0f} " + " ".join(f"{each:9.1f}" for each in shown), flush=True)
+            found = await through_edge(url, port, processes, load, token, secret if arguments.ui else b"")
+            shown = (found.p50_ms, found.p99_ms, *(found.cpu_us[name] for name in CPU))
+            print(f"{clients:9} {found.tokens_per_s:9.0f} " + " ".join(f"{each:9.1f}" for each in shown), flush=True)
 
 
 if __name__ == "__main__":
@@ -297,15 +263,12 @@ if __name__ == "__main__":
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--keys", action="store_true", help="every client sends a key")
     parser.add_argument("--ui", action="store_true", help="the clients are the AI SDK's")
-    parser.add_argument("--role", choices=["measure", "publish", "bare"], default="measure", help=argparse.SUPPRESS)
+    parser.add_argument("--role", choices=["measure", "publish"], default="measure", help=argparse.SUPPRESS)
     parser.add_argument("--url", help=argparse.SUPPRESS)
     parser.add_argument("--prefix", help=argparse.SUPPRESS)
-    parser.add_argument("--port", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
     wanted = Load(given.clients[0], given.rate, given.per_frame, given.seconds)
     if given.role == "publish":
         uvloop.run(publish(given.url, given.prefix, wanted))
-    elif given.role == "bare":
-        uvloop.run(bare(given.port, wanted))
     else:
         uvloop.run(main(given))

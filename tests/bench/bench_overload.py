@@ -23,7 +23,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,14 +35,12 @@ from bus.journal.journal import Journal
 from bus.runs.runs import Runs
 from bus.transport.connection import Inbox, connect, keep_trying
 from bus.wire.messages import QuestionAsked
-from runtime import demo
 from runtime.processes.ports import free_port
 from runtime.processes.supervisor import Stack
 from runtime.settings import EdgeSettings, IndexSettings, InferenceSettings, Settings
 from tests.bench.bench_edge import answering, process
+from tests.bench.stacks import QUESTIONS, demo_index, ready
 
-DEMO = Path(demo.__file__).parent
-QUESTIONS = [each["text"] for each in tomllib.loads((DEMO / "questions.toml").read_text(encoding="utf-8"))["question"]]
 QUEUE_TASKS = 8
 #: The deadline of the questions of a burst, and how many of them are sent in a second.
 DEADLINE_S, BURST_PER_S = 20.0, 1e6
@@ -223,9 +220,7 @@ def told(name: str, found: Result, rate: float, within_s: float, alone_p95_s: fl
 
 
 async def main(arguments: argparse.Namespace, folder: Path) -> None:
-    index = folder / "index"
-    build = [sys.executable, "-m", "runtime", "index", "build", str(DEMO / "documents"), "--index", str(index)]
-    await (await asyncio.create_subprocess_exec(*build, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)).wait()
+    index = await asyncio.to_thread(demo_index, folder)
     port = free_port()
     settings = Settings(
         index=IndexSettings(dir=str(index)),
@@ -234,17 +229,13 @@ async def main(arguments: argparse.Namespace, folder: Path) -> None:
         log="ERROR",
     )
     stack = Stack(settings, folder / "state", ("search", "inference", "actors", "edge"))
-    await stack.start()
-    try:
-        await stack.ready()
+    async with ready(stack):
         bus = stack.settings.bus
         url = bus.url.replace("//", f"//{bus.user}:{bus.password}@")
         if arguments.times:
             await overloaded(arguments, port, url)
         if arguments.bursts:
             await bursts(arguments, port, url)
-    finally:
-        await stack.stop()
 
 
 async def bursts(arguments: argparse.Namespace, port: int, url: str) -> None:

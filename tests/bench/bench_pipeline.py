@@ -14,7 +14,6 @@ import time
 from pathlib import Path
 
 import aiohttp
-import msgspec
 import psutil
 from nats.js.api import AckPolicy, ConsumerConfig, StreamConfig
 
@@ -23,6 +22,7 @@ from bus.transport.settings import BusSettings
 from runtime.processes.ports import free_port
 from runtime.processes.supervisor import Stack
 from runtime.settings import ActorsSettings, EdgeSettings, InferenceSettings, Settings
+from tests.bench.stacks import Answer, ask, ready
 
 WORDS = [
     "the", "shop", "pays", "refunds", "back", "to", "each", "buyer", "who", "asks", "within", "two", "weeks", "after", "delivery",
@@ -40,37 +40,21 @@ def processor_s(stack: Stack) -> dict[str, float]:
     return {name: times.user + times.system for name, times in used.items()}
 
 
-async def one(session: aiohttp.ClientSession, url: str, number: int) -> tuple[float, int]:
-    """Ask once over SSE. Returns seconds until DONE and the number of tokens."""
-    began = time.perf_counter()
-    tokens = 0
-    body = {"question": f"When does the shop pay refunds to buyer {number}?", "contexts": [CONTEXT]}
-    async with session.post(f"{url}/v1/runs", json=body) as response:
-        response.raise_for_status()
-        async for line in response.content:
-            if line.startswith(b"data:"):
-                tokens += b'"in_progress"' in line
-                if b'"DONE"' in line:
-                    return time.perf_counter() - began, tokens
-    raise RuntimeError("the stream ended without DONE")
+async def one(session: aiohttp.ClientSession, url: str, number: int) -> Answer:
+    return await ask(session, url, question=f"When does the shop pay refunds to buyer {number}?", contexts=[CONTEXT])
 
 
-async def many(session: aiohttp.ClientSession, url: str, count: int, at_once: int) -> tuple[float, list[float], int]:
-    """Ask `count` questions, `at_once` in flight. Returns wall seconds, seconds of each, tokens."""
+async def many(session: aiohttp.ClientSession, url: str, count: int, at_once: int) -> tuple[float, list[Answer]]:
+    """Ask `count` questions, `at_once` in flight. Returns wall seconds and the answers."""
     left = iter(range(count))
-    took: list[float] = []
-    tokens = 0
+    answers: list[Answer] = []
 
     async def client() -> None:
-        nonlocal tokens
-        for number in left:
-            seconds, got = await one(session, url, number)
-            took.append(seconds)
-            tokens += got
+        answers.extend([await one(session, url, number) for number in left])
 
     began = time.perf_counter()
     await asyncio.gather(*(client() for _ in range(at_once)))
-    return time.perf_counter() - began, took, tokens
+    return time.perf_counter() - began, answers
 
 
 async def raw(bus: BusSettings, publishes: int, at_once: int) -> float:
@@ -100,7 +84,7 @@ async def raw(bus: BusSettings, publishes: int, at_once: int) -> float:
     return took
 
 
-async def main(questions: int, at_once: int, processes: int) -> dict[str, float]:
+async def main(questions: int, at_once: int, processes: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(
             inference=InferenceSettings(engine="scripted", cache_entries=0),
@@ -109,15 +93,12 @@ async def main(questions: int, at_once: int, processes: int) -> dict[str, float]
             log="ERROR",
         )
         stack = Stack(settings, Path(folder), ("inference", "actors", "edge"))
-        await stack.start()
-        try:
-            await stack.ready()
-            url = f"http://127.0.0.1:{settings.edge.port}"
+        async with ready(stack) as url:
             async with aiohttp.ClientSession() as session:
                 await many(session, url, 4 * at_once, at_once)
-                lone = [(await one(session, url, n))[0] for n in range(60)]
+                lone = [(await one(session, url, n)).took_s for n in range(60)]
                 before = processor_s(stack)
-                wall, took, tokens = await many(session, url, questions, at_once)
+                wall, answers = await many(session, url, questions, at_once)
                 spent = {name: s - before[name] for name, s in processor_s(stack).items()}
             client = await connect(stack.settings.bus, name="bench")
             js = client.jetstream()
@@ -125,14 +106,13 @@ async def main(questions: int, at_once: int, processes: int) -> dict[str, float]
             per_run = stored / (questions + 4 * at_once + 60)
             await client.close()
             plain = await raw(stack.settings.bus, int(per_run * questions), at_once)
-        finally:
-            await stack.stop()
+    took = sorted(answer.took_s for answer in answers)
     figures = {
         "questions_per_s": round(questions / wall, 1),
         "at_once": at_once,
-        "tokens_per_question": round(tokens / questions, 1),
+        "tokens_per_question": round(sum(answer.tokens for answer in answers) / questions, 1),
         "p50_ms": round(statistics.median(took) * 1000, 1),
-        "p99_ms": round(sorted(took)[int(len(took) * 0.99)] * 1000, 1),
+        "p99_ms": round(took[int(len(took) * 0.99)] * 1000, 1),
         "lone_p50_ms": round(statistics.median(lone) * 1000, 1),
         "stored_messages_per_question": round(per_run, 1),
         "raw_nats_py_s": round(plain, 2),
@@ -143,7 +123,6 @@ async def main(questions: int, at_once: int, processes: int) -> dict[str, float]
     }
     for name, value in figures.items():
         print(f"{name:30} {value}")
-    return figures
 
 
 if __name__ == "__main__":
@@ -151,8 +130,5 @@ if __name__ == "__main__":
     parser.add_argument("--questions", type=int, default=600)
     parser.add_argument("--at-once", type=int, default=16)
     parser.add_argument("--processes", type=int, default=0, help="of actors")
-    parser.add_argument("--json", metavar="FILE", help="write the figures here")
     arguments = parser.parse_args()
-    found = asyncio.run(main(arguments.questions, arguments.at_once, arguments.processes))
-    if arguments.json:
-        Path(arguments.json).write_bytes(msgspec.json.encode(found))
+    asyncio.run(main(arguments.questions, arguments.at_once, arguments.processes))

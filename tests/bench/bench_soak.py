@@ -1,10 +1,10 @@
 """Memory of every process, and the time to an answer, while a stack answers at a steady rate for a long time.
 
-    uv run python -m tests.bench.bench_soak [--minutes 15] [--rate 15] [--warm-up 3] [--journal-mb 32] [--bound 25] [--keys]
+    uv run python -m tests.bench.bench_soak [--minutes 15] [--rate 15] [--warm-up 3] [--journal-mb 32]
 
 Half of the questions have an idempotency key, each its own; every question is another text, so that all caches fill up. The journal
 is small, so that it is full and pruned for most of the time. Memory is what a process has to itself (USS). It is flat when its
-memory grows by less than `bound` percent of its base an hour: the slope of a line through the measurements after the warm-up, less
+memory grows by less than a quarter of its base an hour: the slope of a line through the measurements after the warm-up, less
 two standard errors, since a quarter of an hour is a weak estimate for an hour.
 """
 
@@ -22,15 +22,17 @@ import aiohttp
 import psutil
 
 from bus.transport.settings import BusSettings
-from runtime.processes.listening import key_file
 from runtime.processes.ports import free_port
 from runtime.processes.supervisor import Stack
-from runtime.settings import AccessSettings, EdgeSettings, IndexSettings, Settings
+from runtime.settings import EdgeSettings, IndexSettings, Settings
+from tests.bench.stacks import ready
 from tests.chaos.house import ASKED, build
 
 MB = 1024 * 1024
 #: Between two measurements, in seconds; the table shows one a minute.
 LOOK_S = 10.0
+#: How much a flat memory may grow in an hour, of its base.
+BOUND = 0.25
 
 
 @dataclass
@@ -71,16 +73,12 @@ async def ask(http: aiohttp.ClientSession, soak: Soak, number: int, began: float
     soak.took.append((start - began, time.monotonic() - start))
 
 
-async def run(stack: Stack, seconds: float, rate: float, token: str) -> Soak:
+async def run(stack: Stack, url: str, seconds: float, rate: float) -> Soak:
     soak = Soak()
     began = time.monotonic()
     measuring = asyncio.create_task(keep_measuring(stack, soak, began))
     timeout = aiohttp.ClientTimeout(total=60)
-    url = f"http://127.0.0.1:{stack.settings.edge.port}"
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
-    async with aiohttp.ClientSession(
-        url, headers=headers, timeout=timeout, connector=aiohttp.TCPConnector(limit=0)
-    ) as http:
+    async with aiohttp.ClientSession(url, timeout=timeout, connector=aiohttp.TCPConnector(limit=0)) as http:
         asking: set[asyncio.Task[None]] = set()
         for number in itertools.count():
             at = number / rate
@@ -108,7 +106,7 @@ def slope(points: list[tuple[float, int]]) -> tuple[float, float]:
     return line.slope, (off / (len(points) - 2) / spread) ** 0.5
 
 
-def told(soak: Soak, minutes: float, warm_up: float, bound: float) -> bool:
+def told(soak: Soak, minutes: float, warm_up: float) -> bool:
     """Print the tables; whether every process is flat."""
     marks = [0.0, *(minute for minute in range(1, int(minutes) + 1))]
     print("| MB of its own | " + " | ".join(f"{mark:g} min" for mark in marks) + " | MB an hour | |")
@@ -118,7 +116,7 @@ def told(soak: Soak, minutes: float, warm_up: float, bound: float) -> bool:
         warm = [point for point in points if point[0] >= warm_up * 60]
         grows, error = slope(warm)
         base = warm[0][1] if warm else points[-1][1]
-        good = grows - 2 * error <= bound / 100 * base
+        good = grows - 2 * error <= BOUND * base
         flat = flat and good
         sizes = [min(points, key=lambda point: abs(point[0] - mark * 60))[1] / MB for mark in marks]
         row = " | ".join(f"{size:.1f}" for size in sizes)
@@ -140,8 +138,6 @@ async def main() -> bool:
     parser.add_argument("--rate", type=float, default=15.0, help="questions a second")
     parser.add_argument("--warm-up", type=float, default=3.0, help="minutes that do not count")
     parser.add_argument("--journal-mb", type=int, default=32)
-    parser.add_argument("--bound", type=float, default=25.0, help="percent of the base an hour")
-    parser.add_argument("--keys", action="store_true", help="every request sends a key")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         index = await asyncio.to_thread(build, Path(folder) / "house")
@@ -149,18 +145,12 @@ async def main() -> bool:
             bus=BusSettings(runs_max_bytes=given.journal_mb * MB, events_max_bytes=16 * MB),
             index=IndexSettings(dir=str(index)),
             edge=EdgeSettings(port=free_port()),
-            access=AccessSettings(required=given.keys),
             state=folder,
         )
-        token = key_file(settings).add("soak", ("ask",), now=time.time()) if given.keys else ""
         stack = Stack(settings, Path(folder) / "stack", ("search", "inference", "actors", "edge"), say=print)
-        try:
-            await stack.start()
-            await stack.ready()
-            soak = await run(stack, given.minutes * 60, given.rate, token)
-        finally:
-            await stack.stop()
-    return told(soak, given.minutes, given.warm_up, given.bound)
+        async with ready(stack) as url:
+            soak = await run(stack, url, given.minutes * 60, given.rate)
+    return told(soak, given.minutes, given.warm_up)
 
 
 if __name__ == "__main__":

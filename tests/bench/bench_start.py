@@ -14,7 +14,6 @@ import statistics
 import subprocess
 import tempfile
 import time
-import tomllib
 from collections.abc import Mapping
 from itertools import cycle, islice
 from pathlib import Path
@@ -22,13 +21,11 @@ from pathlib import Path
 import aiohttp
 import psutil
 
-from index.build.ingest import bring_in
 from runtime.processes.ports import free_port
+from tests.bench.stacks import QUESTIONS, demo_index
 
 ROOT = Path(__file__).parent.parent.parent
-DEMO = ROOT / "runtime" / "demo"
 QUESTION = "단순 변심으로 환불하려면 며칠 안에 신청해야 하나요?"
-QUESTIONS = [each["text"] for each in tomllib.loads((DEMO / "questions.toml").read_text(encoding="utf-8"))["question"]]
 AT_ONCE = 50
 
 type Figures = tuple[float, float]  # wall and processor time, in seconds
@@ -92,8 +89,7 @@ def main() -> None:
     checkouts = [ROOT, *([asked.against.absolute()] if asked.against else [])]
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        index = home / "index"
-        bring_in(index, [str(DEMO / "documents")], only=True)
+        index = demo_index(home)
         # An unwritable folder prevents the archive; bytecode is kept, as in any installation.
         environ = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         environ |= {"GROUNDWIRE_STATE": str(home / "state"), "GROUNDWIRE_LOG": "ERROR"}

@@ -1,0 +1,61 @@
+"""What the benches of a running stack share: the demo's questions and documents, a stack that is ready, a question over SSE."""
+
+import contextlib
+import time
+import tomllib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import aiohttp
+
+from index.build.ingest import bring_in
+from runtime import demo
+from runtime.processes.supervisor import Stack
+
+DEMO = Path(demo.__file__).parent
+QUESTIONS = [each["text"] for each in tomllib.loads((DEMO / "questions.toml").read_text(encoding="utf-8"))["question"]]
+
+
+def demo_index(folder: Path) -> Path:
+    """An index of the demo's documents, in a folder of `folder`."""
+    index = folder / "index"
+    bring_in(index, [str(DEMO / "documents")], only=True)
+    return index
+
+
+@contextlib.asynccontextmanager
+async def ready(stack: Stack) -> AsyncIterator[str]:
+    """The address of the stack's edge, while it runs."""
+    await stack.start()
+    try:
+        await stack.ready()
+        yield f"http://127.0.0.1:{stack.settings.edge.port}"
+    finally:
+        await stack.stop()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`first_s`: until the first event of the stream; `took_s`: until DONE."""
+
+    first_s: float
+    took_s: float
+    tokens: int
+    cited: bool
+
+
+async def ask(session: aiohttp.ClientSession, url: str, **body: object) -> Answer:
+    """Ask once over SSE."""
+    began = time.perf_counter()
+    first_s, tokens, cited = 0.0, 0, False
+    async with session.post(f"{url}/v1/runs", json=body) as response:
+        response.raise_for_status()
+        async for line in response.content:
+            if line.startswith(b"data:"):
+                first_s = first_s or time.perf_counter() - began
+                tokens += b'"in_progress"' in line
+                cited = cited or b'"references"' in line
+                if b'"DONE"' in line:
+                    return Answer(first_s, time.perf_counter() - began, tokens, cited)
+    raise RuntimeError("the stream ended without DONE")
