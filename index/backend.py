@@ -114,31 +114,24 @@ class Backend(Protocol):
 
     def candidates(self, asked: CandidateQuery) -> Candidates:
         """Of the passages that the filter and the groups allow."""
-        ...
 
     def passing(self, wanted: Filter, groups: Groups) -> int:
         """How many documents that callers in `groups` see pass the filter."""
-        ...
 
     def entries(self, groups: Groups) -> Iterable[Entry]:
         """Every document that callers in `groups` see."""
-        ...
 
     def source(self, source_id: str, groups: Groups) -> Entry | None:
         """A document by its id, or by an id from before its file was moved; None where callers in `groups` see none."""
-        ...
 
     def sources(self, after: str, most: int, groups: Groups) -> list[Entry]:
         """The first documents with an id behind `after`, by id."""
-        ...
 
     def passages(self, entry: Entry, start: int = 0, count: int | None = None) -> list[Passage]:
         """The passages of a document in order, from its `start`th, at most `count`."""
-        ...
 
     def texts(self, groups: Groups, most: int) -> Iterable[str]:
         """The indexed texts of the passages that callers in `groups` see, or an even sample of at most `most`."""
-        ...
 
     def close(self) -> None: ...
 
@@ -153,28 +146,21 @@ class Snapshots(Protocol):
 
     def newest(self) -> str:
         """The name of the current snapshot."""
-        ...
 
     def names(self) -> list[str]:
         """Those that can be opened, oldest first."""
-        ...
 
     def damage(self, name: str) -> list[str] | None:
         """Differences of a snapshot's files from those that were written; None where there are no files to compare."""
-        ...
 
     def files(self, name: str) -> tuple[tuple[str, int, int], ...]:
         """Path, size and time of change of the snapshot's files: damage is looked for again when they change."""
-        ...
 
     def withheld(self, name: str, access: str) -> str:
         """Why callers in groups get no results from this snapshot with that digest of access; empty when they do."""
-        ...
 
     def open(self, name: str | None, embedder: Embedder | None) -> Backend:
         """By default the newest. `embedder`: None for the snapshot's own."""
-        ...
 
     def detach(self) -> None:
         """Called by every thread that asked, before it ends."""
-        ...

@@ -23,45 +23,36 @@ class Sink(Protocol):
     @property
     def parent(self) -> Manifest | None:
         """The manifest of the newest snapshot; None for the first build."""
-        ...
 
     @property
     def fitted(self) -> bool:
         """Whether the vectors are made by a model that is fitted on the documents (LSA), and can be again."""
-        ...
 
     @property
     def scratch(self) -> Path:
         """A folder on this machine for files that the build needs until it is closed."""
-        ...
 
     def catalogue(self) -> dict[str, Entry]:
         """The documents of the parent, by id."""
-        ...
 
     def warm_up(self) -> None:
         """Start slow work during the reading of documents; may be called often."""
-        ...
 
     def put(self, entry: Entry, passages: Sequence[Passage], hashes: Sequence[Hashes]) -> None:
         """Write a document with passages numbered from `entry.first`. The build removed an earlier document of that id."""
-        ...
 
     def keep(self, entry: Entry, before: Entry) -> None:
         """A document that keeps its passages, with another id, URL or groups. Of those that are moved at once,
         one may get the id that the next has.
         """
-        ...
 
     def remove(self, entry: Entry) -> None: ...
 
     def publish(self, catalogue: Mapping[str, Entry], roots: tuple[Root, ...], *, refit: bool) -> Manifest:
         """Make all of it the newest snapshot. `refit`: with all vectors made again, by a model fitted again where one is fitted."""
-        ...
 
     def close(self) -> None:
         """Leave without publishing, if it was not published; may be called again."""
-        ...
 
 
 def check_embedder(parent: Manifest, embedder: Embedder | None) -> None:

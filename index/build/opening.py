@@ -38,19 +38,15 @@ class Index(Snapshots, Protocol):
     @property
     def folder(self) -> Path | None:
         """Its own folder, which contains no documents; None without a folder."""
-        ...
 
     def exists(self) -> bool:
         """Whether there is a snapshot, readable or not."""
-        ...
 
     def check(self) -> None:
         """Raises IndexProblem where the newest snapshot cannot be built upon, OlderFormat where it is of an older version."""
-        ...
 
     def writing(self) -> AbstractContextManager[None]:
         """Become its only writer."""
-        ...
 
     def sink(
         self,
@@ -65,23 +61,19 @@ class Index(Snapshots, Protocol):
         `foreign_vectors`: documents will only be removed, none put, so the embedder of the index does not matter.
         `afresh`: begin without what the index holds, which need not be readable.
         """
-        ...
 
     def skipped(self) -> Skipped:
         """The files that were last found but not read."""
-        ...
 
     def keep_skipped(self, skipped: Skipped) -> None: ...
 
     def entries(self, name: str | None = None) -> list[Entry]:
         """The documents of a snapshot, by default of the newest."""
-        ...
 
     def stats(self, name: str | None = None) -> "Stats": ...
 
     def verify(self, name: str | None = None) -> list[str]:
         """The defects of a snapshot, one line each; empty when it is intact."""
-        ...
 
 
 class LocalIndex(LocalSnapshots):

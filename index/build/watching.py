@@ -14,7 +14,7 @@ from index.errors import IndexProblem
 from index.java import jvm
 from index.reading.pool import Pool
 from index.snapshot import snapshot
-from index.snapshot.roots import Root, plan
+from index.snapshot.roots import Root, innermost, plan
 
 #: Changes are taken up once nothing has changed for this long, or the first of them is this old.
 QUIET_MS, LONGEST_MS = 300, 2000
@@ -95,7 +95,7 @@ def _changes(
     rules: dict[str, Ignoring] = {}
 
     def concerns_us(_: Change, path: str) -> bool:
-        root = max((root for root in roots if root.holds(path)), key=lambda root: len(root.folder), default=None)
+        root = innermost(path, roots)
         if root is None or own.holds(path):
             return False
         if Path(path).name in IGNORE_FILES:

@@ -20,7 +20,7 @@ from index.documents.archives import is_archive
 from index.errors import IndexProblem
 from index.names import printable
 from index.readers import KNOWN_UNREAD, Unreadable, by_suffix
-from index.snapshot.roots import WHOLE, Plan, Root
+from index.snapshot.roots import WHOLE, Plan, Root, innermost
 
 #: The rules of a folder; those of the last of these count more.
 IGNORE_FILES = (".gitignore", ".groundwireignore")
@@ -164,10 +164,11 @@ class Finder:
             matched = sorted(glob.glob(asked, root_dir=root.folder, recursive=True))
         for one in matched:
             path = Path(os.path.realpath(os.path.join(root.folder, os.path.dirname(one))), os.path.basename(one))
+            owner = innermost(str(path), self._plan.roots) or root
             if one == WHOLE or (path.is_dir() and not path.is_symlink()):
-                yield from self._walk(Path(root.folder) if one == WHOLE else path, self._owner(path))
+                yield from self._walk(Path(root.folder) if one == WHOLE else path, owner)
             elif root.holds(str(path)):
-                yield from self._named(path, self._owner(path), by_glob=one != asked)
+                yield from self._named(path, owner, by_glob=one != asked)
 
     def _named(self, path: Path, root: Root, *, by_glob: bool) -> Iterator[FileToRead]:
         inside = path.relative_to(root.folder).as_posix()
@@ -179,10 +180,6 @@ class Finder:
             self.left_out[why] += 1
         else:
             yield FileToRead(path, root, inside, Unreadable("left out by the rules for its folder", failed=False))
-
-    def _owner(self, path: Path) -> Root:
-        """The root that holds the path, the innermost of several."""
-        return max((root for root in self._plan.roots if root.holds(str(path))), key=lambda root: len(root.folder))
 
     def _walk(self, start: Path, root: Root) -> Iterator[FileToRead]:
         shut: list[FileToRead] = []

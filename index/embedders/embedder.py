@@ -33,7 +33,6 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str], *, query: bool) -> Vectors:
         """One row of length 1 per text, in order; `query` selects the query side of an asymmetric model. May block."""
-        ...
 
 
 def unit(rows: Vectors) -> Vectors:

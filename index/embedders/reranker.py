@@ -25,7 +25,6 @@ class Reranker(Protocol):
 
     def scores(self, query: str, texts: Sequence[str]) -> Sequence[float] | None:
         """A score per text, in order; higher is better, the scale is the model's. None when there are none now. May block."""
-        ...
 
 
 class Away(IndexProblem):

@@ -1,6 +1,7 @@
 """The terms of passages and questions, made by the same Lucene analyzers as the local index's. Needs the JVM."""
 
 import functools
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,10 +22,7 @@ def terms(text: str, language: str) -> list[str]:
 
 def weights(text: str, language: str) -> Mapping[str, int]:
     """Each term of a question, and how often it occurs."""
-    counts: dict[str, int] = {}
-    for term in terms(text, language):
-        counts[term] = counts.get(term, 0) + 1
-    return counts
+    return Counter(terms(text, language))
 
 
 @functools.cache

@@ -2,7 +2,7 @@
 
 import functools
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -144,21 +144,8 @@ class OpenSearchBackend:
 
     def passages(self, entry: Entry, start: int = 0, count: int | None = None) -> list[Passage]:
         end = entry.count if count is None else min(start + count, entry.count)
-        results: list[Passage] = []
-        for first in range(entry.first + start, entry.first + end, _HELD_PAGE):
-            behind = min(first + _HELD_PAGE, entry.first + end)
-            among = [
-                {"range": {"number": {"gte": first, "lt": behind}}},
-                *queries.among_passages(self.state, None, None),
-            ]
-            body = {
-                "size": _HELD_PAGE,
-                "_source": ["held"],
-                "query": {"bool": {"filter": among}},
-                "sort": [{"number": "asc"}],
-            }
-            results += [_held(hit).passage for hit in self._client.find(self.names.passages, body)]
-        return results
+        numbers = range(entry.first + start, entry.first + end)
+        return [stored.passage for stored in stored_among(self._client, self.state, numbers)]
 
     def texts(self, groups: Groups, most: int) -> Iterator[str]:
         among = {"bool": {"filter": queries.among_passages(self.state, groups, None)}}
@@ -172,6 +159,19 @@ class OpenSearchBackend:
 
     def close(self) -> None:
         self._counts.cache_clear()
+
+
+def stored_among(client: Client, state: State, numbers: Sequence[int]) -> Iterator[PassageRecord]:
+    """The passages with these numbers, ascending, as far as the snapshot has them. Raises IndexProblem."""
+    for start in range(0, len(numbers), _HELD_PAGE):
+        among = [{"terms": {"number": list(numbers[start : start + _HELD_PAGE])}}]
+        body = {
+            "size": _HELD_PAGE,
+            "_source": ["held"],
+            "query": {"bool": {"filter": among + queries.among_passages(state, None, None)}},
+            "sort": [{"number": "asc"}],
+        }
+        yield from map(_held, client.find(Names(client.address, state.generation).passages, body))
 
 
 def _held(hit: Json) -> PassageRecord:

@@ -14,7 +14,8 @@ from index.embedders.embedder import Embedder, EmbedderSpec
 from index.errors import IndexProblem
 from index.java import jvm
 from index.model import Entry, Groups, indexed_text
-from index.opensearch import analysis, counts, generations, queries, states
+from index.opensearch import analysis, counts, generations, states
+from index.opensearch.backend import stored_among
 from index.opensearch.bulk import Bulk
 from index.opensearch.changes import Spool, WritePlan
 from index.opensearch.client import Client
@@ -26,14 +27,10 @@ from index.opensearch.layout import (
     class_of,
     entry_document,
     passage_document,
-    unpacked,
 )
 from index.text.codes import joined
 
-type Json = dict[str, Any]
-
 _EMBEDDED_AT_ONCE = 1000
-_PAGE = 100
 
 
 class _Tally:
@@ -136,37 +133,24 @@ class Writing:
                 else:
                     results[number] = stored[number - entry.first]
                 number = next(wanted, None)
-        for start in range(0, len(missing), _PAGE):
-            part = missing[start : start + _PAGE]
-            results |= {stored.passage.number: stored for stored in self._stored({"terms": {"number": part}})}
+        if self._parent is not None:
+            results |= {one.passage.number: one for one in stored_among(self._client, self._parent, missing)}
         for each in sample:
             if each not in results:
                 raise IndexProblem(f"{self._client.address}: passage {each} is missing; build the index again")
             yield results[each]
 
-    def _stored(self, query: Json) -> list[PassageRecord]:
-        """At most _PAGE passages of the parent, in order."""
-        if self._parent is None:
-            return []
-        body = {
-            "size": _PAGE,
-            "_source": ["held"],
-            "query": {"bool": {"filter": [query, *queries.among_passages(self._parent, None, None)]}},
-            "sort": [{"number": "asc"}],
-        }
-        index = Names(self._client.address, self._parent.generation).passages
-        return [unpacked(hit["_source"]["held"], PassageRecord) for hit in self._client.find(index, body)]
-
     def _stored_of(self, entry: Entry) -> Iterator[PassageRecord]:
         """The passages of a document of the parent. Raises IndexProblem when one is missing."""
-        for first in range(entry.first, entry.first + entry.count, _PAGE):
-            behind = min(first + _PAGE, entry.first + entry.count)
-            stored = self._stored({"range": {"number": {"gte": first, "lt": behind}}})
-            if len(stored) != behind - first:
-                raise IndexProblem(
-                    f"{self._client.address}: passages of {entry.source_id} are missing; build the index again"
-                )
-            yield from stored
+        assert self._parent is not None
+        count = 0
+        for stored in stored_among(self._client, self._parent, range(entry.first, entry.first + entry.count)):
+            count += 1
+            yield stored
+        if count != entry.count:
+            raise IndexProblem(
+                f"{self._client.address}: passages of {entry.source_id} are missing; build the index again"
+            )
 
     def _keep_model(self, names: Names, stack: ExitStack, *, refit: bool) -> int:
         if refit or self._parent is None:

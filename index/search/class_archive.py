@@ -4,15 +4,12 @@
 and has Java write those. The first process makes it; all others start without until it is there.
 """
 
-import contextlib
-import fcntl
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 from index.errors import IndexProblem
@@ -53,13 +50,8 @@ def make(index: Path) -> Path | None:
     """Make the archive now, from what a search of that index takes; None when another process does, or it cannot be made here."""
     java = jvm.found()
     target = jvm.archive_of(java)
-    if target is None or target.exists() or not _private(target.parent):
+    if target is None or target.exists() or not _private(target.parent) or not _claimed(target):
         return None
-    with _alone(target.parent) as alone:
-        return _made(index, java, target) if alone and _claimed(target) else None
-
-
-def _made(index: Path, java: jvm.Java, target: Path) -> Path:
     _remove_unused(target.parent)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=_MAKING) as folder:
         classes, made = Path(folder) / "classes", Path(folder) / "made"
@@ -81,20 +73,6 @@ def record(index: Path, classes: Path) -> None:
     searcher = Searcher.open(index)
     searcher.search("class archive", k=1, bm25_k=1, vector_k=1)
     searcher.close()
-
-
-@contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[bool]:
-    """Whether this process alone makes an archive in that folder, until the end of the block."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    alone = False
-    try:
-        with contextlib.suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            alone = True
-        yield alone
-    finally:
-        os.close(descriptor)
 
 
 def _private(folder: Path) -> bool:

@@ -101,7 +101,8 @@ def plan(patterns: Sequence[str], known: Sequence[Root], rules: Rules = NO_RULES
     roots = [*kept, *made]
     reads: dict[str, list[str]] = {}
     for one in given:
-        owner = _owner(one, known, fresh, anew=anew) or _deepest(one.base, made)
+        owner = _owner(one, known, fresh, anew=anew) or innermost(one.base, made)
+        assert owner is not None
         reads.setdefault(owner.folder, []).append(_join(os.path.relpath(one.base, owner.folder), one.inside))
     settled: dict[str, Root] = {}
     for root in roots:
@@ -163,16 +164,16 @@ def _inside(path: str, folder: str) -> bool:
     return Root(folder=folder).holds(path)
 
 
-def _deepest(path: str, roots: Iterable[Root]) -> Root:
-    return max((root for root in roots if root.holds(path)), key=lambda root: len(root.folder))
+def innermost(path: str, roots: Iterable[Root]) -> Root | None:
+    """Of the roots that hold a real path the innermost."""
+    return max((root for root in roots if root.holds(path)), key=lambda root: len(root.folder), default=None)
 
 
 def _owner(one: _PathArgument, known: Sequence[Root], fresh: Sequence[str], *, anew: bool) -> Root | None:
     """The known root that this belongs to; None for a new one."""
     if anew and one.kind == "folder":
         return next((root for root in known if root.folder == one.base), None)
-    holding = [root for root in known if root.holds(one.base)]
-    deepest = max(holding, key=lambda root: len(root.folder), default=None)
+    deepest = innermost(one.base, known)
     nearer = [folder for folder in fresh if _inside(one.base, folder) and deepest and _inside(folder, deepest.folder)]
     return None if nearer else deepest
 

@@ -80,19 +80,12 @@ class Segment:
             return np.zeros(0, dtype=np.int64)
         return np.flatnonzero(self.rows["language"] == self.languages.index(language))
 
-    def _set(self, kind: int, place: int) -> GramSet:
-        starts = self.starts[_SETS[kind]]
-        return self.sets[kind][starts[place] : starts[place + 1]]
-
-    def grams(self, place: int) -> GramSet:
-        return self._set(0, place)
-
-    def phrases(self, place: int) -> GramSet:
-        return self._set(1, place)
-
-    def lead(self, place: int) -> GramSet:
-        """The grams of the lead of the document that this passage belongs to."""
-        return self._set(2, int(self._firsts[place]))
+    def sets_at(self, place: int) -> tuple[GramSet, GramSet, GramSet]:
+        """The grams and the phrases of a passage, and the grams of the lead of its document."""
+        places = (place, place, int(self._firsts[place]))
+        starts = [self.starts[name][at : at + 2] for name, at in zip(_SETS, places, strict=True)]
+        grams, phrases, lead = (one[start:end] for one, (start, end) in zip(self.sets, starts, strict=True))
+        return grams, phrases, lead
 
     def counts(self, places: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
         """How many of the passages at these places, by default of all, contain each gram, and each phrase: two rows."""

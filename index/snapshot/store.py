@@ -20,6 +20,7 @@ from index.model import Passage, indexed_text
 from index.snapshot.segment import SUFFIX, Segment, merge_segments
 from index.text.coverage import SLOTS, GramSet, rarity
 
+Rarities = tuple[NDArray[np.float32], NDArray[np.float32]]
 _encoder = msgspec.msgpack.Encoder()
 _COUNTS = "counts.npy"
 #: A segment of so many passages is not merged with others: to write it takes some 12 MB.
@@ -80,24 +81,16 @@ class PassageStore:
         self._renamed_firsts = [one.first for one in self._renamed]
 
     @cached_property
-    def _rarities(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        grams, phrases = read_counts(self._directory)
-        passages = sum(map(len, self.segments))
-        return rarity(grams, passages), rarity(phrases, passages)
-
-    @property
-    def rarity(self) -> NDArray[np.float32]:
-        """Weight of every gram, by rarity; passages of removed documents still count until their segment is rewritten.
+    def rarities(self) -> Rarities:
+        """The weights of grams and phrases by rarity; passages of removed documents count until their segment is rewritten.
 
         Raises IndexProblem.
         """
-        return self._rarities[0]
+        passages = sum(map(len, self.segments))
+        grams, phrases = read_counts(self._directory)
+        return rarity(grams, passages), rarity(phrases, passages)
 
-    @property
-    def phrase_rarity(self) -> NDArray[np.float32]:
-        return self._rarities[1]
-
-    def rarities_among(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    def rarities_among(self, numbers: NDArray[np.int64]) -> Rarities:
         """The weights of grams and phrases by their rarity in these passages alone, ascending.
 
         Reads their sets, or those of all others where these are fewer.
@@ -154,9 +147,7 @@ class PassageStore:
         segment, position = self._find(number)
         return StoredPassage(
             self._read(segment, position),
-            segment.grams(position),
-            segment.phrases(position),
-            segment.lead(position),
+            *segment.sets_at(position),
             segment.sketches[position],
             segment.begins(position),
         )
@@ -180,10 +171,6 @@ class PassageStore:
             done += len(positions)
         if done < len(numbers):
             raise IndexProblem("passages are missing from the index; run 'groundwire index verify'")
-
-    def __contains__(self, number: int) -> bool:
-        at = bisect_right(self._firsts, number) - 1
-        return at >= 0 and self.segments[at].place(number) is not None
 
 
 def read_counts(directory: Path) -> NDArray[np.int64]:

@@ -61,7 +61,7 @@ class Views:
         self, entries: Collection[Entry], store: PassageStore, languages: Mapping[str, int], *, for_all: bool = False
     ) -> None:
         """`languages`: how many passages of each there are. `for_all`: no document is for some groups only."""
-        self._everything = View(len(entries), languages, store.rarity, store.phrase_rarity, entries, allowed=None)
+        self._everything = View(len(entries), languages, *store.rarities, entries, allowed=None)
         self._store = store
         self._for_all = for_all
         self._made = functools.lru_cache(REMEMBERED)(self._make)
@@ -105,9 +105,8 @@ class Views:
             return self._everything
         seen = tuple(entry for entry in self._everything.entries if entry.source_id not in hidden)
         allowed = allowed_of(seen)
-        rarity, phrase_rarity = self._store.rarities_among(allowed.numbers)
-        languages = self._store.languages(allowed.numbers)
-        return View(len(seen), languages, rarity, phrase_rarity, seen, allowed)
+        languages, rarities = self._store.languages(allowed.numbers), self._store.rarities_among(allowed.numbers)
+        return View(len(seen), languages, *rarities, seen, allowed)
 
 
 def _passing(view: View, wanted: Filter) -> Allowed:

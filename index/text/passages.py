@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cache
 from itertools import islice
+from operator import itemgetter
 from typing import NamedTuple
 
 import msgspec
@@ -141,12 +142,8 @@ def _language(text: str, blocks: tuple[Block, ...], start: int, of_document: str
 
 
 def _page(document: Document, offset: int) -> int | None:
-    page = None
-    for start, number in document.pages:
-        if start > offset:
-            break
-        page = number
-    return page
+    at = bisect_right(document.pages, offset, key=itemgetter(0))
+    return document.pages[at - 1][1] if at else None
 
 
 def _blocks_between(document: Document, start: int, end: int) -> tuple[Block, ...]:

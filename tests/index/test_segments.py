@@ -100,10 +100,9 @@ def test_rarity_of_a_subset_matches_its_own_store(
         return really(segment, places)
 
     monkeypatch.setattr(Segment, "counts", counts)
-    grams, phrases = PassageStore(tmp_path / "all").rarities_among(some)
+    found = PassageStore(tmp_path / "all").rarities_among(some)
     assert 2 * sum(read) <= firsts[-1]
-    assert np.array_equal(grams, PassageStore(alone).rarity)
-    assert np.array_equal(phrases, PassageStore(alone).phrase_rarity)
+    assert np.array_equal(found, PassageStore(alone).rarities)
 
 
 @pytest.mark.parametrize("length", [0, 7, 30, -1])
@@ -132,7 +131,7 @@ def test_texts_match_and_missing_is_named(tmp_path: Path) -> None:
 def test_counts_that_are_gone_are_named(tmp_path: Path) -> None:
     add(tmp_path, 0, random.Random(1))
     with pytest.raises(IndexProblem, match=r"counts\.npy"):
-        _ = PassageStore(tmp_path).rarity
+        _ = PassageStore(tmp_path).rarities
 
 
 ids = st.sampled_from(["a", "a/b", "b.md", "é", "문서", "zz", "A", "b"])
