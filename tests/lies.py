@@ -2,13 +2,45 @@
 
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
+import msgspec
+
 from index.languages.characters import normal, visible
+from index.languages.detection import detect
 from index.masking import mask
 from index.text.sentences import split
+
+
+class Passage(msgspec.Struct):
+    """A line of a file of passages."""
+
+    text: str
+    language: str = ""
+    source_id: str = ""
+    title: str = ""
+
+
+def passages_in(paths: Sequence[Path]) -> Iterator[Passage]:
+    """The passages of JSONL files, and the paragraphs of the texts in folders, each with its language."""
+    for path in paths:
+        for each in _told_in(path):
+            each.language = each.language or detect(each.text)
+            yield each
+
+
+def _told_in(path: Path) -> Iterator[Passage]:
+    if path.is_file():
+        yield from msgspec.json.Decoder(Passage).decode_lines(path.read_bytes())
+        return
+    for file in sorted(each for each in path.rglob("*") if each.suffix in (".md", ".rst", ".txt", ".mdx")):
+        for at, part in enumerate(re.split(r"\n\s*\n", file.read_text("utf-8", errors="replace"))):
+            if len(part) > 60 and part[0].isalpha():
+                yield Passage(part, source_id=f"{file}#{at}", title=file.stem)
+
 
 Kind = Literal["true", "true_quote", "number", "swapped", "negation", "quote", "citation", "miscited"]
 #: `swapped` is a number of the same passage in another's place. `miscited` names another source that there is: by its words

@@ -12,7 +12,7 @@ import argparse
 import random
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 from pathlib import Path
 
@@ -23,13 +23,12 @@ from actors.facts.stems import stems
 from bus.wire.messages import same_fields
 from bus.wire.parts import Block, Span
 from index.languages.characters import normal
-from index.languages.detection import detect
 from index.text.sentences import split
 from runtime.commands.eval_questions import indexes
 from runtime.measure.lines import read as lines_of
 from runtime.processes.served import passage_of
 from tests.bench.fitting.examples import SetLine, alone, gold_of, searched
-from tests.lies import NEGATIONS, tellable
+from tests.lies import NEGATIONS, Passage, passages_in, tellable
 
 SEED = 11
 LATIN = ("en", "fr", "es")
@@ -100,32 +99,13 @@ class Pair(msgspec.Struct, frozen=True):
     changed: str = ""
 
 
-class Line(msgspec.Struct, frozen=True):
-    source_id: str
-    title: str
-    text: str
-    language: str = ""
-
-
-def read(path: Path) -> Iterator[Line]:
-    if path.is_file():
-        yield from msgspec.json.Decoder(Line).decode_lines(path.read_bytes())
-        return
-    for file in sorted([*path.rglob("*.md"), *path.rglob("*.rst"), *path.rglob("*.txt"), *path.rglob("*.mdx")]):
-        text = file.read_text("utf-8", errors="replace")
-        for at, part in enumerate(re.split(r"\n\s*\n", text)):
-            if len(part) > 80 and part[0].isalpha():
-                yield Line(f"{file}#{at}", file.stem, part)
-
-
-def told(lines: Iterator[Line], rng: random.Random) -> dict[str, list[Told]]:
+def told(passages: Iterable[Passage], rng: random.Random) -> dict[str, list[Told]]:
     """The sentences of each language, in random order."""
     found: dict[str, list[Told]] = defaultdict(list)
-    for line in lines:
-        language = line.language or detect(line.text)
-        if language in TERM:
-            found[language] += [
-                Told(one, line.title, line.text, language, line.source_id) for one in tellable(line.text)
+    for each in passages:
+        if each.language in TERM:
+            found[each.language] += [
+                Told(one, each.title, each.text, each.language, each.source_id) for one in tellable(each.text)
             ]
     for sentences in found.values():
         rng.shuffle(sentences)
@@ -345,7 +325,6 @@ if __name__ == "__main__":
     parser.add_argument("-k", type=int, default=5, help="passages found for a question")
     given = parser.parse_args()
     if given.passages:
-        lines = (line for path in given.passages for line in read(path))
-        report(planted(told(lines, random.Random(SEED)), given.each), given.show)
+        report(planted(told(passages_in(given.passages), random.Random(SEED)), given.each), given.show)
     if given.index and given.questions:
         retrieved(given.index, given.questions, given.k)

@@ -24,13 +24,13 @@ from actors.gate.check import check_sentence
 from bus.wire.messages import QuestionAsked
 from bus.wire.parts import Context, ContextMetadata
 from index.languages import LANGUAGES
-from index.languages.detection import detect
 from prompts import contracts as c
 from prompts.vocabulary import Language
 from runtime.engines.engine import Request
 from runtime.engines.scripted.engine import ScriptedEngine, default_script
+from tests.bench.stacks import DEMO
 from tests.in_process import stack
-from tests.lies import LIES, Kind, Said, Source, tellable, told
+from tests.lies import LIES, Kind, Passage, Said, Source, passages_in, tellable, told
 
 SOURCES = 4
 SENTENCES = 10
@@ -45,32 +45,12 @@ QUESTIONS = {
 }  # fmt: skip
 
 
-class Passage(msgspec.Struct):
-    text: str
-    language: str
-    source_id: str = ""
-    title: str = ""
-
-
 class Answer(msgspec.Struct):
     """The engine's answer to one question, and its subject."""
 
     language: Language
     sources: list[Source]
     said: list[Said]
-
-
-def demo_passages() -> list[Passage]:
-    folder = Path(__file__).parents[2] / "runtime/demo/documents"
-    found = []
-    for path in sorted(folder.rglob("*")):
-        if path.suffix in (".md", ".txt"):
-            text = path.read_text(encoding="utf-8")
-            paragraphs = [p for p in text.split("\n\n") if len(p) > 60]
-            found += [
-                Passage(text=p, language=detect(p), source_id=f"{path.name}/{n}") for n, p in enumerate(paragraphs)
-            ]
-    return found
 
 
 def answers(passages: Sequence[Passage], count: int, seed: int) -> Iterator[Answer]:
@@ -165,10 +145,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--verbose", action="store_true", help="print every lie shown and every truth withheld")
     arguments = parser.parse_args()
-    decoder = msgspec.json.Decoder(Passage)
-    passages = [
-        decoder.decode(line) for path in arguments.passages for line in path.read_bytes().splitlines()
-    ] or demo_passages()
+    passages = list(passages_in(arguments.passages or [DEMO / "documents"]))
     chosen = list(answers(passages, arguments.sentences, arguments.seed))
     took, cpu = added_ms(chosen)
     results = asyncio.run(tell(chosen))

@@ -20,17 +20,10 @@ from actors.gate.check import check_sentence, withholds
 from actors.gate.overlap import overlap
 from index.languages import LANGUAGES
 from prompts.contracts import Evidence
-from tests.lies import tellable
+from tests.lies import Passage, passages_in, tellable
 from tests.subtle_lies import LIES, TRUTHS, Material, lies, names_in, reasons_in, truths
 
 LONGEST = 6000
-
-
-class Passage(msgspec.Struct):
-    text: str
-    language: str
-    source_id: str = ""
-    title: str = ""
 
 
 class Case(msgspec.Struct):
@@ -91,8 +84,7 @@ def main() -> None:
         "--verbose", default="", metavar="KIND", help="print every wrong verdict of this kind, or of all"
     )
     arguments = parser.parse_args()
-    decoder = msgspec.json.Decoder(Passage)
-    passages = [decoder.decode(line) for path in arguments.passages for line in path.read_bytes().splitlines()]
+    passages = list(passages_in(arguments.passages))
     table: dict[tuple[str, str], list[bool]] = defaultdict(list)
     overlaps: dict[bool, list[float]] = {True: [], False: []}
     took: list[float] = []
