@@ -46,9 +46,20 @@ ADVISORY = f"$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.{RUNS}.".encode()
 ONE = [b"gw.question_asked.", b"gw.event.", b"gw.progress.", b"gw.cancel.", b"gw.record.", ADVISORY]
 TWO = [b"gw.run_finished.", b"gw.passages_ready.", b"gw.answer_settled.", b"gw.access.", b"gw.unheard_of."]
 WHOLE = [b"gw.ask", b"gw.ask.stop", b"gw.search", b"gw.index", b"gw.health.actors"]
+#: Of headers that something reads.
+NAMES = [
+    b"Gw-Deadline",
+    b"Gw-First",
+    b"Gw-Tokens",
+    b"Gw-Phase",
+    b"Gw-Cause",
+    b"Status",
+    b"Description",
+    b"Nats-Subject",
+]
 #: Any bytes that the server accepts in a part of a subject.
 ALLOWED = [byte for byte in range(33, 256) if byte not in b".*>"]
-BODIES = [b"{}", b"null", b'{"stream_seq":1e99}', b'{"type":"token"}', b"[" * 20_000, b"1" * 5000]
+BODIES = [b"{}", b"null", b'{"stream_seq":1e99}', b'{"stream_seq":99}', b'{"type":"token"}', b"[" * 20_000, b"1" * 5000]
 
 
 async def put_any(client: Client, chance: random.Random) -> None:
@@ -66,8 +77,8 @@ async def put_any(client: Client, chance: random.Random) -> None:
             chance.choice(WHOLE),
         ]
     )
-    headers = chance.choice(
-        [b"", *ODD_HEADERS.values(), headers_of({DEADLINE: chance.choice(BAD_TIMES)}), headers_of({"Status": "x"})]
-    )
+    lines = b"\r\n".join(chance.choice(NAMES) + b": " + part() for _ in range(chance.randint(1, 3)))
+    odd = b"NATS/1.0\r\n" + lines + b"\r\n\r\n"
+    headers = chance.choice([b"", *ODD_HEADERS.values(), headers_of({DEADLINE: chance.choice(BAD_TIMES)}), odd])
     body = chance.choice([chance.randbytes(chance.randint(0, 40)), *BODIES])
     await put(client, subject, headers, body, reply=client.new_inbox().encode() if subject in WHOLE else b"")
