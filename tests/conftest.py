@@ -3,7 +3,6 @@
 import itertools
 import os
 import random
-import subprocess
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from actors.question.profile import PROFILES, preload
 from bus.transport.connection import connect, declare_streams
 from bus.transport.settings import BusSettings
-from runtime.processes import nats_server, ports
+from runtime.processes import ports
 
 if TYPE_CHECKING:
     from tests.bus.wires import Server
@@ -68,14 +67,10 @@ def masking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def nats_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A nats-server of this test session."""
-    folder: Path = tmp_path_factory.mktemp("nats")
-    port = ports.free_port()
-    config = nats_server.write_config(folder, port=port, sync_always=False)
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(nats_server.command(config), stdout=log, stderr=log)
-    yield f"nats://127.0.0.1:{port}"
-    process.kill()
-    process.wait()
+    from tests.bus.wires import serving
+
+    with serving(tmp_path_factory.mktemp("nats")) as made:
+        yield made.url
 
 
 @pytest.fixture

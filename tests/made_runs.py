@@ -27,11 +27,11 @@ from runtime.settings import InferenceSettings
 ASKED_AT = 1_700_000_000.0
 
 
-def passage(source: str, text: str, language: str, number: int) -> Passage:
+def passage(source: str, text: str, language: str, number: int, site: str = "https://docs.example.org") -> Passage:
     return Passage(
         source_id=source,
         title=source.removesuffix(".md"),
-        url=f"https://docs.example.org/{number}",
+        url=f"{site}/{number}",
         score=0.5,
         score_type="share",
         text=text,
@@ -42,26 +42,25 @@ def passage(source: str, text: str, language: str, number: int) -> Passage:
     )
 
 
+def by_share(request: SearchRequest, pages: Sequence[Passage]) -> tuple[Passage, ...]:
+    """The best of these pages by the share of the query's terms that they hold."""
+    shares = [(page, round(share_held(request.query, page.text), 4)) for page in pages]
+    ranked = sorted(shares, key=lambda each: -each[1])[: request.k]
+    return tuple(
+        msgspec.structs.replace(page, score=share, coverage=share, cosine=0.2) for page, share in ranked if share > 0
+    )
+
+
 class Pages:
-    """A search over a few pages, by the share of the query's terms that they hold."""
+    """A search over a few pages."""
 
     def __init__(self, pages: Sequence[Passage]) -> None:
         self.pages = tuple(pages)
 
     async def __call__(self, request: SearchRequest) -> SearchReply:
-        found = []
-        for page in self.pages:
-            share = round(share_held(request.query, page.text), 4)
-            if share > 0:
-                found.append(_scored(page, share))
-        ranked = sorted(found, key=lambda p: -p.score)
         rarity = {term: 0.5 for term, _ in written_terms(request.query)}
         collection = Collection(languages={request.language: len(self.pages)}, rarity=rarity)
-        return SearchReply(passages=tuple(ranked[: request.k]), snapshot="20260101-abc", collection=collection)
-
-
-def _scored(page: Passage, share: float) -> Passage:
-    return msgspec.structs.replace(page, score=share, coverage=share, cosine=0.2)
+        return SearchReply(passages=by_share(request, self.pages), snapshot="20260101-abc", collection=collection)
 
 
 def doubtful(chance: random.Random) -> Engine:

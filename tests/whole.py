@@ -1,6 +1,5 @@
 """The whole pipeline in this process over a nats-server of its own: actors, inference, a search over a few pages, a client."""
 
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
@@ -8,7 +7,6 @@ from pathlib import Path
 
 import msgspec
 
-from actors.evidence.spans import share_held
 from actors.pipeline import pipeline
 from actors.question.resolved import RULES, Defaults, resolving_under
 from bus.delivery.worker import Worker
@@ -25,10 +23,12 @@ from bus.transport.settings import BusSettings
 from bus.wire.messages import Message, QuestionAsked
 from bus.wire.parts import Passage
 from runtime.engines.engine import Engine
-from runtime.processes import nats_server, nats_users, ports
+from runtime.processes import nats_users
 from runtime.processes.inference import Inference
 from runtime.processes.nats_users import Credentials
 from runtime.settings import InferenceSettings
+from tests.bus.wires import serving
+from tests.made_runs import by_share, passage
 
 PAGES = {
     "refunds.md": (
@@ -70,32 +70,15 @@ PAGES = {
 
 def passages() -> tuple[Passage, ...]:
     return tuple(
-        Passage(
-            source_id=source,
-            title=source.removesuffix(".md"),
-            url=f"https://example.org/{n}",
-            score=0.5,
-            score_type="share",
-            text=text,
-            char_start=0,
-            char_end=len(text),
-            language=language,
-            snapshot="20260101-abc",
-        )
+        passage(source, text, language, n, site="https://example.org")
         for n, (source, (language, text)) in enumerate(PAGES.items())
     )
 
 
 async def find(request: SearchRequest) -> SearchReply:
     """Pages of the asked language by the share of the query's terms that they hold."""
-    found = [
-        msgspec.structs.replace(p, score=share, coverage=share, cosine=0.2)
-        for p in passages()
-        if p.language == request.language
-        for share in [round(share_held(request.query, p.text), 4)]
-    ]
-    ranked = sorted((p for p in found if p.score > 0), key=lambda p: -p.score)
-    return SearchReply(passages=tuple(ranked[: request.k]), snapshot="20260101-abc")
+    ranked = by_share(request, [page for page in passages() if page.language == request.language])
+    return SearchReply(passages=ranked, snapshot="20260101-abc")
 
 
 @dataclass
@@ -143,16 +126,9 @@ async def whole(
 
     Bugs of actors or engine fail the test at the end.
     """
-    process = None
-    if url:
-        users = nats_users.make(folder, url)
-    else:
-        port = ports.free_port()
-        users = nats_users.make(folder, f"nats://127.0.0.1:{port}")
-        config = nats_server.write_config(folder, port=port, sync_always=False, passwords=users.passwords)
-        with (folder / "log").open("wb") as log:
-            process = await asyncio.create_subprocess_exec(*nats_server.command(config), stdout=log, stderr=log)
-    try:
+    with contextlib.ExitStack() as own:
+        server = None if url else own.enter_context(serving(folder, with_users=True))
+        users = server.users if server else nats_users.make(folder, url)
         plain = BusSettings(heartbeat_s=0.4, janitor_period_s=0.1)
 
         async def connected(user: str) -> Client:
@@ -166,8 +142,8 @@ async def whole(
         await engine.start()
         inference = Inference(engine, InferenceSettings(cache_entries=cache_entries))
         answering, searching = await connected("inference"), await connected("search")
-        server = AskServer(answering, inference.answer)
-        stop_asks = await server.start()
+        asks = AskServer(answering, inference.answer)
+        stop_asks = await asks.start()
         stop_searches = await serve_search(searching, find)
         worker = Worker(pipeline(), settings, answer=inference.answer if in_place else None)
         with resolving_under(Defaults(has_model=engine.name != RULES)):
@@ -189,8 +165,4 @@ async def whole(
         for each in (answering, searching, client):
             await each.close()
         assert worker.bugs == []
-        assert server.bugs == []
-    finally:
-        if process is not None:
-            process.kill()
-            await process.wait()
+        assert asks.bugs == []

@@ -13,10 +13,11 @@ from bus.transport.connection import Client, connect
 from bus.transport.settings import BusSettings
 from bus.transport.users import INTEGRATION, USERS
 from bus.wire.errors import Unavailable
-from runtime.processes import nats_server, nats_users, ports
+from runtime.processes import nats_server, nats_users
 from runtime.processes.nats_config import config, shared_config
 from runtime.processes.nats_users import Credentials, bus_as
 from runtime.settings import Settings
+from tests.bus.wires import serving
 
 EVENTS = ("gw.event.run", "gw.progress.run", "gw.canary.run", "_R_.reply")
 RECORDS = ("gw.answer_settled.run.main", "gw.poison.run.main", "gw.passages_judged.run.lane-1")
@@ -70,15 +71,8 @@ type Opener = Callable[[str], Awaitable[Client]]
 
 @pytest.fixture(scope="module")
 def users(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Credentials]:
-    folder = tmp_path_factory.mktemp("users")
-    port = ports.free_port()
-    made = nats_users.make(folder, f"nats://127.0.0.1:{port}")
-    path = nats_server.write_config(folder, port=port, sync_always=False, passwords=made.passwords)
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(nats_server.command(path), stdout=log, stderr=log)
-    yield made
-    process.kill()
-    process.wait()
+    with serving(tmp_path_factory.mktemp("users"), with_users=True) as server:
+        yield server.users
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from nats.aio.client import Client
 from bus.journal.journal import Journal
 from bus.transport.connection import Inbox, connect, declare_streams, keep_trying
 from bus.transport.settings import BusSettings
-from runtime.processes import nats_server, ports
+from runtime.processes import nats_server, nats_users, ports
 
 
 @dataclass
@@ -35,13 +35,18 @@ async def wired(settings: BusSettings) -> AsyncIterator[Wire]:
 
 
 class Server:
-    """A nats-server on a port and a store of its own; both stay when it is killed and started again."""
+    """A nats-server on a port and a store of its own; both stay when it is killed and started again.
 
-    def __init__(self, folder: Path) -> None:
+    `with_users`: it has the users of the product, and lets nobody else in.
+    """
+
+    def __init__(self, folder: Path, *, with_users: bool) -> None:
         self.port = ports.free_port()
         self.url = f"nats://127.0.0.1:{self.port}"
         self._log = folder / "log"
-        self._config = nats_server.write_config(folder, port=self.port, sync_always=False)
+        self.users = nats_users.make(folder, self.url)
+        passwords = self.users.passwords if with_users else None
+        self._config = nats_server.write_config(folder, port=self.port, sync_always=False, passwords=passwords)
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -62,8 +67,9 @@ class Server:
 
 
 @contextlib.contextmanager
-def serving(folder: Path) -> Iterator[Server]:
-    made = Server(folder)
+def serving(folder: Path, *, with_users: bool = False) -> Iterator[Server]:
+    folder.mkdir(exist_ok=True)
+    made = Server(folder, with_users=with_users)
     made.start()
     try:
         yield made

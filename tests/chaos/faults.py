@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import os
 import random
 import signal
 import sys
@@ -22,6 +21,7 @@ from index.snapshot import snapshot
 from runtime.processes import nats_users
 from runtime.processes.supervisor import Stack, kill
 from tests.bad_messages import put_any
+from tests.chaos.house import fill
 from tests.chaos.schedule import Fault
 
 #: Messages of one burst.
@@ -166,9 +166,7 @@ class Faults:
             return
         filler = self.stack.folder / "filler"
         try:
-            with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
-                while True:
-                    os.write(file.fileno(), bytes(65536))
+            fill(filler)
             await asyncio.sleep(fault.lasts)
         finally:
             filler.unlink(missing_ok=True)

@@ -63,6 +63,13 @@ def disk(folder: Path, size_bytes: int = DISK) -> Iterator[bool]:
             subprocess.run(["umount", "-l", str(folder)], check=False)
 
 
+def fill(path: Path) -> None:
+    """Write that file until its disk is full."""
+    with contextlib.suppress(OSError), path.open("wb", buffering=0) as file:
+        while True:
+            os.write(file.fileno(), bytes(65536))
+
+
 @contextlib.asynccontextmanager
 async def stack(index: Path, state: Path, processes: int, bus: BusSettings = BusSettings()) -> AsyncIterator[Stack]:  # noqa: B008 (frozen)
     """A stack that is ready; nothing of it is left at the end."""

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-import psutil
 import pytest
 
 from index.build.ingest import bring_in
+from tests.chaos.house import left_behind
 from tests.polling import until
 
 ROOT = Path(__file__).parent.parent.parent
@@ -36,25 +36,15 @@ async def start(index: Path, environ: Mapping[str, str]) -> asyncio.subprocess.P
     )
 
 
-def left_of(state: Path) -> list[psutil.Process]:
-    """What runs that was started for the stack of this state folder."""
-    found = []
-    for process in psutil.process_iter(["cmdline", "environ"]):
-        words = [*(process.info["cmdline"] or ()), (process.info["environ"] or {}).get("GROUNDWIRE_STATE", "")]
-        if any(str(state) in word for word in words):
-            found.append(process)
-    return found
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
 async def test_ended_ask_leaves_no_process(index: Path, tmp_path: Path, number: signal.Signals) -> None:
     ask = await start(index, {"GROUNDWIRE_STATE": str(tmp_path)})
-    await until(lambda: len(left_of(tmp_path)) >= 3, what="the stack")  # itself, and nats-server with its watcher
+    await until(lambda: len(left_behind(tmp_path)) >= 3, what="the stack")  # itself, and nats-server with its watcher
     ask.send_signal(number)
     _, said = await ask.communicate()
     if number != signal.SIGKILL:
         assert (ask.returncode, said.decode().strip().splitlines()[-1]) == (1, "stopped")
-    await until(lambda: not left_of(tmp_path), what="the end of the stack")
+    await until(lambda: not left_behind(tmp_path), what="the end of the stack")
 
 
 async def test_non_utf8_output_gets_escapes_and_a_line(index: Path, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import os
 from pathlib import Path
 
 import pytest
@@ -16,16 +15,10 @@ from bus.wire.subjects import key_of
 from runtime.processes.nats_server import DiskErrors, has_room
 from runtime.processes.supervisor import Stack
 from runtime.settings import Settings
-from tests.chaos.house import disk
+from tests.chaos.house import disk, fill
 from tests.polling import until
 
 SMALL = BusSettings(runs_max_bytes=8_000_000, events_max_bytes=8_000_000)
-
-
-def fill(path: Path) -> None:
-    with contextlib.suppress(OSError), path.open("wb", buffering=0) as file:
-        while True:
-            os.write(file.fileno(), bytes(65536))
 
 
 async def test_journal_recovers_when_space_is_free(tmp_path: Path) -> None:

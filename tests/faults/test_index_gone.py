@@ -1,11 +1,10 @@
 """An index that goes away, or breaks, while it is served: searches go on where they can, and it comes back by itself."""
 
 import asyncio
-import contextlib
 import shutil
 import socket
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import aiohttp
@@ -31,7 +30,7 @@ from runtime.processes.search import Threads
 from runtime.processes.served import HeldFor
 from runtime.settings import IndexSettings, Settings
 from tests.polling import until
-from tests.runtime.served import edge_of
+from tests.runtime.served import edge_of, open_search
 
 GATE = SearchRequest(query="When does the gate open?", language="en", k=3)
 
@@ -221,17 +220,6 @@ async def test_failing_search_ends_no_thread() -> None:
     assert (len(calls), len(told)) == (6, 6)
 
 
-@contextlib.asynccontextmanager
-async def serving(settings: Settings) -> AsyncIterator[None]:
-    stop = asyncio.Event()
-    task = asyncio.create_task(search.serve(settings, stop))
-    try:
-        yield
-    finally:
-        stop.set()
-        await task
-
-
 async def test_search_process_follows_a_disappearing_index(
     bus_settings: BusSettings, index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -250,7 +238,7 @@ async def test_search_process_follows_a_disappearing_index(
         health = await health_of(client, "search")
         return health is not None and health.ready
 
-    async with serving(settings):
+    async with open_search(settings):
         with pytest.raises(Unavailable, match="no index at"):
             await find()
         assert not await ready()
@@ -276,7 +264,7 @@ async def test_silent_cluster_is_reported(
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         settings = Settings(bus=bus_settings, index=IndexSettings(url=url))
         client = await connect(bus_settings.url, name="asks")
-        async with serving(settings), edge_of(bus_settings, tmp_path) as edge, aiohttp.ClientSession(edge) as http:
+        async with open_search(settings), edge_of(bus_settings, tmp_path) as edge, aiohttp.ClientSession(edge) as http:
             with pytest.raises(Unavailable, match="did not answer"):  # once it is there
                 await SearchClient(client, time.time() + 60)(GATE)
             async with http.post("/v1/search", json={"query": GATE.query}) as response:

@@ -24,12 +24,12 @@ from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
 from bus.wire.messages import QuestionAsked, QuestionReady, RunFinished
 from bus.wire.settled import Settled
-from bus.wire.subjects import RUNS, finished, key_of
-from runtime.processes.edge import serve
+from bus.wire.subjects import CANARY, RUNS, finished, key_of
 from runtime.settings import EdgeSettings, Settings
 from tests.bus.toys import READY, answered, ask, ended, working
 from tests.bus.wires import Server, Wire, wired
 from tests.polling import until
+from tests.runtime.served import open_edge
 
 #: How much later than its deadline an answer may arrive, apart from the time for which this process's loop was stopped.
 SLACK_S = 1.0
@@ -81,24 +81,30 @@ async def machine(server: Server, tmp_path: Path) -> AsyncIterator[Machine]:
 @contextlib.asynccontextmanager
 async def door(machine: Machine) -> AsyncIterator[aiohttp.ClientSession]:
     """An edge in front of the machine, which has answered a few questions."""
-    stop = asyncio.Event()
-    listening: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     edge = EdgeSettings(port=0, canary_s=0)
     settings = Settings(bus=machine.settings, edge=edge, state=str(machine.folder / "state"))
-    serving = asyncio.create_task(serve(settings, stop, listening=listening))
-    await asyncio.wait([serving, listening], return_when=asyncio.FIRST_COMPLETED)
     connector = aiohttp.TCPConnector(limit=0)
     async with (
+        open_edge(settings) as address,
         working(machine.settings, *machine.actors),
-        aiohttp.ClientSession(f"http://127.0.0.1:{listening.result()}", connector=connector) as session,
+        aiohttp.ClientSession(address, connector=connector) as session,
     ):
-        try:
-            for n in range(4):
-                await read(session, f"warm {n}")
-            yield session
-        finally:
-            stop.set()
-            await serving
+        for n in range(4):
+            await read(session, f"warm {n}")
+        yield session
+
+
+@contextlib.asynccontextmanager
+async def flooded(
+    machine: Machine, session: aiohttp.ClientSession, count: int, done: int = 8
+) -> AsyncIterator[list["asyncio.Task[int]"]]:
+    """So many batch questions, of which so many are done; what is left of them at the end is given up."""
+    flood = [asyncio.create_task(read(session, f"b {n}", priority="batch")) for n in range(count)]
+    await until(lambda: _more(machine.done, done), what="the flood to be under way")
+    yield flood
+    for task in flood:
+        task.cancel()
+    await asyncio.gather(*flood, return_exceptions=True)
 
 
 async def read(session: aiohttp.ClientSession, question: str, **fields: object) -> int:
@@ -168,9 +174,7 @@ async def test_refusal_is_immediate_and_leaves_no_trace(machine: Machine) -> Non
 
 
 async def test_refusal_uses_its_transport_form(machine: Machine) -> None:
-    async with door(machine) as session:
-        flood = [asyncio.create_task(read(session, f"b {n}", priority="batch")) for n in range(200)]
-        await until(lambda: _more(machine.done, 60), what="a measured rate")
+    async with door(machine) as session, flooded(machine, session, 200, done=60):
         hurried = {"question": "no time", "priority": "batch", "deadline_s": 0.05}
         async with session.ws_connect("/v1/ws?envelope=0") as socket:
             await socket.send_json(hurried)
@@ -191,15 +195,10 @@ async def test_refusal_uses_its_transport_form(machine: Machine) -> None:
             result = (await response.json(content_type=None))["result"]
         assert result["isError"]
         assert 1 <= result["_meta"]["groundwire/retry_after_s"] <= 120
-        for task in flood:
-            task.cancel()
-        await asyncio.gather(*flood, return_exceptions=True)
 
 
 async def test_interactive_question_passes_a_batch_flood(machine: Machine) -> None:
-    async with door(machine) as session:
-        flood = [asyncio.create_task(read(session, f"b {n}", priority="batch")) for n in range(60)]
-        await until(lambda: _more(machine.done, 10), what="the flood to be under way")
+    async with door(machine) as session, flooded(machine, session, 60, done=10) as flood:
         before = len(machine.done)
         assert await read(session, "person") == 200
         assert len(machine.done) - before < 20
@@ -209,13 +208,10 @@ async def test_interactive_question_passes_a_batch_flood(machine: Machine) -> No
 
 async def queued_lines(machine: Machine, session: aiohttp.ClientSession) -> list[bytes]:
     """The stream of a question that had to wait behind others."""
-    flood = [asyncio.create_task(read(session, f"b {n}", priority="batch")) for n in range(120)]
-    await until(lambda: _more(machine.done, 8), what="the flood to be under way")
     question = {"question": "waits", "priority": "batch", "events": "all"}
-    async with session.post("/v1/runs", json=question) as response:
+    async with flooded(machine, session, 120), session.post("/v1/runs", json=question) as response:
         lines = [line async for line in response.content if line.startswith(b"data:")]
     assert lines[0].startswith(b'data: {"type":"queued","position":')
-    await asyncio.gather(*flood)
     return lines
 
 
@@ -255,9 +251,11 @@ async def test_slow_store_opens_no_stream(machine: Machine, monkeypatch: pytest.
 
 
 async def test_queued_question_can_be_cancelled(machine: Machine) -> None:
-    async with door(machine) as session, session.ws_connect("/v1/ws") as socket:
-        flood = [asyncio.create_task(read(session, f"b {n}", priority="batch")) for n in range(120)]
-        await until(lambda: _more(machine.done, 8), what="the flood to be under way")
+    async with (
+        door(machine) as session,
+        flooded(machine, session, 120) as flood,
+        session.ws_connect("/v1/ws") as socket,
+    ):
         await socket.send_json({"question": "waits", "priority": "batch", "events": "all"})
         accepted, queued = [await socket.receive_json(timeout=30) for _ in range(2)]
         assert queued["event"]["type"] == "queued"
@@ -276,11 +274,8 @@ async def _more(done: list[str], than: int) -> bool:
 
 async def test_question_leaving_the_queue_is_not_written(machine: Machine) -> None:
     async with door(machine) as session:
-        flood = [asyncio.create_task(read(session, f"b {n}", priority="batch")) for n in range(60)]
-        await until(lambda: _more(machine.done, 8), what="the flood to be under way")
-        for task in flood:
-            task.cancel()
-        await asyncio.gather(*flood, return_exceptions=True)
+        async with flooded(machine, session, 60):
+            pass
         assert await read(session, "last") == 200
         assert await asked(machine) < 50
 
@@ -289,14 +284,10 @@ async def test_a_repeated_question_is_not_refused(machine: Machine) -> None:
     async with door(machine) as session:
         key = {"idempotency_key": "again", "priority": "batch"}
         assert await read(session, "known", **key) == 200
-        flood = [asyncio.create_task(read(session, f"b {n}", priority="batch")) for n in range(60)]
-        await until(lambda: _more(machine.done, 8), what="the flood to be under way")
-        assert await read(session, "known", **key) == 200
-        assert sum(task.done() for task in flood) < 50
-        assert len(machine.done) == len(set(machine.done))
-        for task in flood:
-            task.cancel()
-        await asyncio.gather(*flood, return_exceptions=True)
+        async with flooded(machine, session, 60) as flood:
+            assert await read(session, "known", **key) == 200
+            assert sum(task.done() for task in flood) < 50
+            assert len(machine.done) == len(set(machine.done))
 
 
 # ---------------------------------------------------------------- past the door
@@ -324,33 +315,20 @@ async def _empty(things: dict[str, object]) -> bool:
     return not things
 
 
-async def let_in(machine: Machine, run_id: str) -> None:
-    """Wait until the first stage has taken the question."""
-    await until(lambda: machine.wire.journal.latest([key_of(QuestionReady, run_id).subject]))
-
-
-async def test_interactive_questions_over_nats_pass_batch(machine: Machine) -> None:
+@pytest.mark.parametrize(("run_id", "priority"), [("person", "batch"), (f"{CANARY}1", "interactive")])
+async def test_person_passes_batch_and_readiness_passes_all(machine: Machine, run_id: str, priority: str) -> None:
+    """Over NATS. `priority`: of the questions before."""
     async with working(machine.settings, *machine.actors):
-        batch = [f"b{n}" for n in range(60)]
+        others = [f"q{n}" for n in range(60)]
         async with machine.turn:
-            await asyncio.gather(*(ask(machine.wire, run_id, question=run_id, priority="batch") for run_id in batch))
-            await ask(machine.wire, "person", question="person")
-            await let_in(machine, "person")
-        await ended(machine.wire, "person")
-        assert machine.done.index("person") < 30
-        assert {(await ended(machine.wire, run_id)).outcome for run_id in batch} == {"answered"}
-
-
-async def test_readiness_asks_past_the_queue(machine: Machine) -> None:
-    async with working(machine.settings, *machine.actors):
-        batch = [f"q{n}" for n in range(60)]
-        async with machine.turn:
-            await asyncio.gather(*(ask(machine.wire, run_id, question=run_id) for run_id in batch))
-            await admit_canary(machine.wire.journal, "canary-1", patience_s=30.0)
-            await ask(machine.wire, "canary-1", question="canary")
-            await let_in(machine, "canary-1")
-        await ended(machine.wire, "canary-1")
-        assert machine.done.index("canary") < 30
+            await asyncio.gather(*(ask(machine.wire, each, question=each, priority=priority) for each in others))
+            if run_id.startswith(CANARY):
+                await admit_canary(machine.wire.journal, run_id, patience_s=30.0)
+            await ask(machine.wire, run_id, question=run_id)
+            await until(lambda: machine.wire.journal.latest([key_of(QuestionReady, run_id).subject]))
+        await ended(machine.wire, run_id)
+        assert machine.done.index(run_id) < 30
+        assert {(await ended(machine.wire, each)).outcome for each in others} == {"answered"}
 
 
 # ---------------------------------------------------------------- what was refused is not run

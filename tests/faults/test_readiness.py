@@ -21,8 +21,7 @@ from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.replay.journal_traces import latest_runs
 from runtime.settings import EdgeSettings, Settings
 from tests import whole as whole_module
-from tests.chaos.house import disk
-from tests.faults.test_full_disk import fill
+from tests.chaos.house import disk, fill
 from tests.polling import until
 from tests.runtime.served import open_edge
 from tests.whole import Whole, whole

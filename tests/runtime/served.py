@@ -13,6 +13,7 @@ from runtime.edge.app import make_app
 from runtime.edge.routes import Route
 from runtime.edge.state import Edge
 from runtime.edge.timeouts import Timeouts
+from runtime.processes import search
 from runtime.processes.edge import serve
 from runtime.settings import EdgeSettings, Settings
 
@@ -37,6 +38,18 @@ async def open_edge(settings: Settings, timeouts: Timeouts | None = None) -> Asy
         await task
     try:
         yield f"http://127.0.0.1:{listening.result()}"
+    finally:
+        stop.set()
+        await task
+
+
+@contextlib.asynccontextmanager
+async def open_search(settings: Settings) -> AsyncIterator[None]:
+    """A search process in this process."""
+    stop = asyncio.Event()
+    task = asyncio.create_task(search.serve(settings, stop))
+    try:
+        yield
     finally:
         stop.set()
         await task

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import os
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -23,11 +22,13 @@ from index.errors import IndexProblem
 from index.snapshot import snapshot
 from runtime.bucket import follow
 from runtime.bucket.push import push
-from runtime.processes import kept_index, nats_server, nats_users, ports, search
+from runtime.processes import kept_index, search
 from runtime.processes.nats_users import Credentials
 from runtime.settings import IndexSettings, Settings
+from tests.bus.wires import serving
 from tests.polling import until
 from tests.runtime.bucket.conftest import Snap, noise, same
+from tests.runtime.served import open_search
 
 PARTS = 40
 #: Requests on their way at a time, of either command.
@@ -150,15 +151,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture
 def users(tmp_path: Path) -> Iterator[Credentials]:
     """A server with users; the bucket's reader is one of them."""
-    folder, port = tmp_path / "nats", ports.free_port()
-    folder.mkdir()
-    made = nats_users.make(folder, f"nats://127.0.0.1:{port}")
-    path = nats_server.write_config(folder, port=port, sync_always=False, passwords=made.passwords)
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(nats_server.command(path), stdout=log, stderr=log)
-    yield made
-    process.kill()
-    process.wait()
+    with serving(tmp_path / "nats", with_users=True) as server:
+        yield server.users
 
 
 @pytest.fixture
@@ -166,17 +160,6 @@ async def operator(users: Credentials) -> AsyncIterator[Client]:
     client = await connect(users.bus(BusSettings(), "operator"), name="operator")
     yield client
     await client.close()
-
-
-@contextlib.asynccontextmanager
-async def serving(settings: Settings) -> AsyncIterator[None]:
-    stop = asyncio.Event()
-    task = asyncio.create_task(search.serve(settings, stop))
-    try:
-        yield
-    finally:
-        stop.set()
-        await task
 
 
 def quiet(task: str, done: int, total: int) -> None:
@@ -211,7 +194,7 @@ async def test_a_search_process_follows_a_bucket(
             return hour in (await find()).passages[0].text
         return False
 
-    async with serving(settings):
+    async with open_search(settings):
         await until(lambda: said("holds no index; send one with 'groundwire index push"), what="an empty bucket")
         with pytest.raises(Unavailable, match="the bucket shelf holds no index"):
             await find()
@@ -223,7 +206,7 @@ async def test_a_search_process_follows_a_bucket(
 
     files = [path for path in (cache / "snapshots" / snapshot.current(cache)).rglob("*.bin") if path.is_file()]
     damaged = {damage(path) for path in files}
-    async with serving(settings):
+    async with open_search(settings):
         await until(lambda: not damaged & {path.stat().st_ino for path in files if path.is_file()}, what="whole files")
         await until(lambda: serves("nine"), what="what was damaged")
 
