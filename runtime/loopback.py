@@ -6,7 +6,6 @@ import ipaddress
 
 @functools.lru_cache(maxsize=4096)
 def is_loopback(address: str) -> bool:
-    """Whether only this machine can reach the address."""
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:

@@ -178,7 +178,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 def config_file(named: Path | None, environ: Mapping[str, str] = os.environ) -> Path | None:
-    """The groundwire.toml that is named, on the command line or in the environment."""
     return named or (Path(environ[CONFIG]) if environ.get(CONFIG) else None)
 
 
@@ -217,7 +216,6 @@ def load(path: Path | None = None, environ: Mapping[str, str] | None = None) -> 
 
 
 def sections() -> dict[str, type[msgspec.Struct]]:
-    """Section name to its Struct, in order."""
     return {
         field.name: field.type
         for field in msgspec.structs.fields(Settings)

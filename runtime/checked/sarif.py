@@ -22,7 +22,6 @@ type Log = dict[str, Any]
 
 
 def sarif_of(report: CheckReport, file: CheckedFile) -> Log:
-    """The log of one run."""
     rules = [{"id": verdict, "shortDescription": {"text": meaning}} for verdict, (_, meaning) in _RULES.items()]
     driver = {"name": "Groundwire", "version": importlib.metadata.version("groundwire"), "rules": rules}
     results = [_result(sentence, file) for sentence in report.findings]

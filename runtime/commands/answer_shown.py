@@ -233,7 +233,6 @@ def passage_pieces(number: int, passage: NearPassage) -> tuple[str | Bold, ...]:
 
 
 def _named(number: int, passage: NearPassage) -> str:
-    """The number, title and file of a passage, as one line."""
     name = one_line(passage.title or passage.source_id)
     source = one_line(published(passage.url) or passage.source_id)
     return f"{number}. {name}" + (f" ({source})" if source != name else "")
@@ -257,7 +256,6 @@ def _trail(headings: Sequence[str], title: str) -> str:
 
 
 def timing_table(record: RunRecord) -> Table:
-    """A table of each stage's time and budget."""
     table = Table("stage", "lane", title=f"run {record.run_id}", title_justify="left")
     for column in ("began", "took", "budget"):
         table.add_column(column, justify="right")

@@ -12,7 +12,7 @@ from index.java import warm_up
 from index.readers import Unreadable
 from runtime.commands.filter_options import filter_options, for_server, taken_filter, taken_groups
 from runtime.commands.index_options import opened
-from runtime.commands.options import ASKED_INDEX, URL, Place, check_place, one_line_errors, server
+from runtime.commands.options import ASKED_INDEX, FILE, NEW_FILE, URL, Place, check_place, one_line_errors, server
 from runtime.commands.progress import bars
 from runtime.terminal import Bold, one_line, say, say_json
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 #: What `--fail-on` names, from the worst; each includes those before it.
 _FINDINGS = ("contradicted", "unverified", "not_covered")
-_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
-_NEW = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command("check")
@@ -34,12 +32,12 @@ _NEW = click.Path(path_type=Path, dir_okay=False)
 @ASKED_INDEX
 @URL
 @click.option(
-    "--context", multiple=True, type=_FILE, help="Compare with this document in place of an index; repeatable."
+    "--context", multiple=True, type=FILE, help="Compare with this document in place of an index; repeatable."
 )
 @filter_options
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-@click.option("--sarif", type=_NEW, help="Write the findings as SARIF 2.1.0 to this file.")
-@click.option("--html", type=_NEW, help="Write a page with both texts to this file.")
+@click.option("--sarif", type=NEW_FILE, help="Write the findings as SARIF 2.1.0 to this file.")
+@click.option("--html", type=NEW_FILE, help="Write a page with both texts to this file.")
 @click.option(
     "--fail-on",
     type=click.Choice(_FINDINGS),

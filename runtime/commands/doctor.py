@@ -85,11 +85,7 @@ def model() -> Finding:
         version = metadata.version("mlx-lm")
     except metadata.PackageNotFoundError:
         verdict = "missing" if engine == "mlx" else "note"
-        return (
-            verdict,
-            "no mlx-lm",
-            "the extractive engine answers; install groundwire[mlx] to run a model",
-        )
+        return (verdict, "no mlx-lm", "the extractive engine answers; install groundwire[mlx] to run a model")
     return "ok", f"mlx-lm {version}; engine in force: {engine}", ""
 
 

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 
@@ -15,12 +16,11 @@ from rich.table import Table
 from bus.runs.runs import Runs
 from bus.wire.errors import Failure
 from bus.wire.messages import QuestionAsked
-from index.build_job import Tell
 from prompts.vocabulary import VOICES
 from runtime.commands.ask import question_from
 from runtime.commands.consoles import plain_console
 from runtime.commands.eval import save
-from runtime.commands.options import CONFIG, check_profile, one_line_errors, over_index, read_settings
+from runtime.commands.options import CONFIG, FILE, NEW_FILE, check_profile, one_line_errors, over_index, read_settings
 from runtime.commands.progress import bars
 from runtime.measure.lines import BadLine, read
 from runtime.measure.question_figures import SHARES, Counts, Figures, counts, figures
@@ -36,7 +36,7 @@ AT_ONCE = 4
 
 
 @click.command("questions")
-@click.option("--file", "source", required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("--file", "source", required=True, type=FILE)
 @click.option("--index", required=True, type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--voice", type=click.Choice(VOICES), help="How sure an answer must be to be shown.")
 @click.option("--profile", default="general", show_default=True, help="Profile to answer under.")
@@ -48,9 +48,7 @@ AT_ONCE = 4
     show_default=True,
     help="Questions in flight; 1 to measure the time to the first word.",
 )
-@click.option(
-    "--json", "out", type=click.Path(dir_okay=False, path_type=Path), help="Also write figures and items to this file."
-)
+@click.option("--json", "out", type=NEW_FILE, help="Also write figures and items to this file.")
 @CONFIG
 def eval_questions_command(
     *,
@@ -90,7 +88,7 @@ def eval_questions_command(
         for folder in dict.fromkeys(places.values()):
             here = [asked for asked in questions if places.get(asked.collection) == folder]
             with own_stack(settings, folder) as own:
-                items += asyncio.run(ask_of(own, here, requests, at_once, tell))
+                items += asyncio.run(_ask(own, here, requests, at_once, partial(tell, folder.name)))
     measured = figures(items)
     groups = {name: counts(items, attrgetter(name)) for name in ("kind", "language", "collection")}
     if out is not None:
@@ -158,18 +156,17 @@ def own_stack(settings: Settings, folder: Path) -> Iterator[Settings]:
         yield msgspec.structs.replace(over_index(settings, folder), state=state)
 
 
-async def ask_of(
+async def _ask(
     settings: Settings,
     questions: Sequence[GoldQuestion],
     requests: dict[str, QuestionAsked],
     at_once: int,
-    tell: Tell,
+    tell: Callable[[int, int], None],
 ) -> list[Item]:
     """Ask them of a separate stack. Raises Unavailable, NoServer."""
-    name = Path(settings.index.dir).name
-    tell(name, 0, len(questions))
+    tell(0, len(questions))
     async with stack_for(settings, say=lambda line: None) as runs:
-        return await ask_all(runs, questions, requests, at_once, lambda done: tell(name, done, len(questions)))
+        return await ask_all(runs, questions, requests, at_once, lambda done: tell(done, len(questions)))
 
 
 async def ask_all(

@@ -14,7 +14,7 @@ from index.snapshot import snapshot
 from runtime.commands.consoles import plain_console
 from runtime.commands.eval import save, write
 from runtime.commands.index_options import embedder, embedder_options
-from runtime.commands.options import INDEX_FOLDER_PLACE, one_line_errors
+from runtime.commands.options import INDEX_FOLDER_PLACE, PATH, one_line_errors
 from runtime.commands.progress import bars
 from runtime.measure import rankings
 
@@ -39,27 +39,18 @@ def opened(
 
 @click.command("retrieval")
 @click.option("--index", "directory", type=INDEX_FOLDER_PLACE, help="Folder of the index.")
+@click.option("--questions", type=PATH, required=True, help="JSONL of {id, question, source_ids, language?}.")
 @click.option(
-    "--questions",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="JSONL of {id, question, source_ids, language?}.",
-)
-@click.option(
-    "--passages",
-    type=click.Path(path_type=Path),
-    help="Documents to build the index from if there is none; without --index it is temporary.",
+    "--passages", type=PATH, help="Documents to build the index from if there is none; without --index it is temporary."
 )
 @click.option(
     "--k", "k", type=click.IntRange(1, 100), default=10, show_default=True, help="Cut-off rank of every measure."
 )
 @embedder_options
 @click.option("--limit", type=click.IntRange(1), help="Use only this many questions, from the first.")
-@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the measures to this JSON file.")
+@click.option("--json", "json_path", type=PATH, help="Write the measures to this JSON file.")
 @click.option(
-    "--save-run",
-    type=click.Path(path_type=Path),
-    help="Write TREC runs, one file per system: PATH.bm25, PATH.vectors, PATH.fusion.",
+    "--save-run", type=PATH, help="Write TREC runs, one file per system: PATH.bm25, PATH.vectors, PATH.fusion."
 )
 def eval_retrieval_command(
     directory: Path | None,

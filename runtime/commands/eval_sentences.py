@@ -10,20 +10,17 @@ from actors.gate.check import check_sentence
 from actors.gate.flags import standing
 from runtime.commands.consoles import plain_console
 from runtime.commands.eval import save
+from runtime.commands.options import FILE, NEW_FILE
 from runtime.measure.gate_scores import SUPPORTED, Line, Sentences, cited, read_lines, standings
 from runtime.measure.lines import BadLine
 from runtime.terminal import one_line
 
-LABELLED = click.Path(exists=True, dir_okay=False, path_type=Path)
-
 
 @click.command("sentences")
 @click.option(
-    "--file", "sources", type=LABELLED, required=True, multiple=True, help="Labelled sentences; several with more."
+    "--file", "sources", type=FILE, required=True, multiple=True, help="Labelled sentences; several with more."
 )
-@click.option(
-    "--json", "out", type=click.Path(dir_okay=False, path_type=Path), help="Also write the figures to this JSON file."
-)
+@click.option("--json", "out", type=NEW_FILE, help="Also write the figures to this JSON file.")
 @click.option("--errors", type=click.IntRange(min=0), default=0, help="Print this many wrong verdicts.")
 def eval_sentences_command(*, sources: Sequence[Path], out: Path | None, errors: int) -> None:
     """Measure what becomes of true and of unsupported sentences, by flag and by language.

@@ -56,7 +56,6 @@ def taken_filter(options: dict[str, Any]) -> "Filter | None":
 
 
 def for_server(only: "Filter | None") -> "client.Filter | None":
-    """The filter as the client sends it."""
     from groundwire import client  # a filter of an index needs no HTTP
 
     return msgspec.convert(msgspec.to_builtins(only), client.Filter) if only else None

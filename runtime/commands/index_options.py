@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 def source_options[**P, R](command: Callable[P, R]) -> Callable[P, R]:
-    """Adds --include, --exclude and --base-url."""
     include = click.option(
         "--include",
         multiple=True,
@@ -47,7 +46,6 @@ def rules_of(include: tuple[str, ...], exclude: tuple[str, ...], base_url: str |
 
 
 def embedder_options[**P, R](command: Callable[P, R]) -> Callable[P, R]:
-    """Adds --embed-url and --embed-model."""
     url = click.option(
         "--embed-url", help="Base URL (…/v1) of an embeddings server.  [default: the setting index.embedder]"
     )

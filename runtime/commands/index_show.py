@@ -14,12 +14,12 @@ from index.errors import IndexProblem
 from index.model import Block, Document, Groups, narrowed
 from index.readers import KNOWN_UNREAD, Source, Unreadable, by_suffix, read, read_records
 from index.text.passages import cut
-from runtime.commands.options import one_line_errors
+from runtime.commands.options import PATH, one_line_errors
 from runtime.terminal import one_line, say, say_json
 
 
 @click.command("show")
-@click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
+@click.argument("path", metavar="FILE", type=PATH)
 @click.option("--passages", "as_passages", is_flag=True, help="Show the passages that it is cut into.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per document, with its whole text.")
 def show_command(path: Path, as_passages: bool, as_json: bool) -> None:

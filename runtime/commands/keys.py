@@ -14,18 +14,7 @@ from bus.wire.errors import Unavailable
 from bus.wire.subjects import BadId
 from runtime.commands.consoles import plain_console
 from runtime.commands.options import CONFIG, read_settings
-from runtime.keys import (
-    EVERY_GROUP,
-    PREFIX,
-    SCOPES,
-    Key,
-    KeyFile,
-    KeysProblem,
-    Scope,
-    check_group,
-    expiry,
-    rate_of,
-)
+from runtime.keys import EVERY_GROUP, PREFIX, SCOPES, Key, KeyFile, KeysProblem, Scope, check_group, expiry, rate_of
 from runtime.processes.listening import key_file
 from runtime.terminal import say
 

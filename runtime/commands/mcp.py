@@ -5,11 +5,11 @@ the client. When another program's stack stops, the next question starts one.
 """
 
 import asyncio
-import contextlib
 import logging
 import os
 import threading
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
 
@@ -105,7 +105,6 @@ class Home(Peer):
         self.base = (self._settings.edge.public_url or url_of(addresses_of(self._settings), port)) if port else ""
 
     async def _gone(self, runs: Runs) -> None:
-        """Wait until the stack is stopped."""
         while True:
             await asyncio.sleep(LOOK_S)
             if self._stopped(runs):
@@ -173,23 +172,17 @@ async def _lines(source: int) -> AsyncIterator[bytes]:
 
 async def _aside[T](work: Callable[[], T]) -> T:
     """Work that may block for ever, in a thread that does not keep the process alive, unlike a pool's."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[T] = loop.create_future()
-
-    def settle(settled: Callable[[], None]) -> None:
-        if not done.done():
-            settled()
+    done: Future[T] = Future()
+    done.set_running_or_notify_cancel()
 
     def run() -> None:
         try:
-            settled = partial(done.set_result, work())
+            done.set_result(work())
         except Exception as error:
-            settled = partial(done.set_exception, error)
-        with contextlib.suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(settle, settled)
+            done.set_exception(error)
 
     threading.Thread(target=run, daemon=True).start()
-    return await done
+    return await asyncio.wrap_future(done)
 
 
 def _write_all(sink: int, data: bytes) -> None:

@@ -23,10 +23,7 @@ BACKUP = Command(
     OPERATIONS,
 )
 EVAL = Command(
-    "runtime.commands.eval",
-    "eval_group",
-    "Measure retrieval, answers or the gate on your own set.",
-    DEBUGGING,
+    "runtime.commands.eval", "eval_group", "Measure retrieval, answers or the gate on your own set.", DEBUGGING
 )
 MCP = Command(
     "runtime.commands.mcp",
@@ -35,9 +32,6 @@ MCP = Command(
     INTEGRATIONS,
 )
 SUITE = Command(
-    "runtime.commands.suite",
-    "suite_group",
-    "Keep recorded runs as tests, and check them again.",
-    DEBUGGING,
+    "runtime.commands.suite", "suite_group", "Keep recorded runs as tests, and check them again.", DEBUGGING
 )
 RESTORE = Command("runtime.commands.backup", "restore_command", "Put a backup back.", OPERATIONS)

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
     from index.build.opening import Index
 
-_PATH = click.Path(path_type=Path)
+#: A path of any kind, a file that is there, and one that may be written.
+PATH = click.Path(path_type=Path)
+FILE, NEW_FILE = click.Path(path_type=Path, exists=True, dir_okay=False), click.Path(path_type=Path, dir_okay=False)
 _WEB = ("http://", "https://")
 
 
@@ -68,7 +70,7 @@ def _index(place: Place) -> "Index":
 #: Of commands that want a folder, that ask an index, and that work on it.
 INDEX_FOLDER_PLACE, INDEX_PLACE = IndexAt("folder", _folder), IndexAt[Place]("folder or url", lambda place: place)
 INDEX_ADDRESS = IndexAt("folder or url", _index)
-CONFIG = click.option("--config", type=_PATH, help="The groundwire.toml to read.")
+CONFIG = click.option("--config", type=PATH, help="The groundwire.toml to read.")
 
 
 class OneName(click.Option):
@@ -84,13 +86,7 @@ class OneName(click.Option):
 
 #: For commands that work on the index itself.
 INDEX_FOLDER = click.option(
-    "--index",
-    "--out",
-    "directory",
-    cls=OneName,
-    type=INDEX_FOLDER_PLACE,
-    required=True,
-    help="Folder of the index.",
+    "--index", "--out", "directory", cls=OneName, type=INDEX_FOLDER_PLACE, required=True, help="Folder of the index."
 )
 #: For those that work on one over OpenSearch, too.
 INDEX_ANYWHERE = click.option(

@@ -69,7 +69,6 @@ def diff_prompts(folder: Path | None) -> None:
 
 
 def _folders(folder: Path | None) -> tuple[Path, ...]:
-    """The folder and the subfolders of its profiles."""
     if folder is None:
         return ()
     return (folder, *(below for below in sorted(folder.iterdir()) if below.is_dir()))

@@ -16,7 +16,7 @@ from bus.runs.story import RunStory, story_of
 from index.masking import mask
 from runtime.commands.consoles import plain_console
 from runtime.commands.eval_questions import AT_ONCE, ask_all, own_stack, request
-from runtime.commands.options import ASKED_OVER, CONFIG, check_profile, one_line_errors
+from runtime.commands.options import ASKED_OVER, CONFIG, NEW_FILE, check_profile, one_line_errors
 from runtime.commands.progress import bars
 from runtime.commands.run_sources import refuse, run, settings_for, trace_of
 from runtime.forking.live_powers import live_for
@@ -44,7 +44,6 @@ from runtime.replay.trace import Trace
 from runtime.settings import Settings
 from runtime.terminal import say, say_json
 
-PLACE = click.Path(path_type=Path, dir_okay=False)
 #: A bootstrap over fewer runs says nothing, and is not shown.
 FEWEST = 5
 
@@ -55,10 +54,10 @@ type Compared = dict[str, list[Pair]]
 @click.command("compare")
 @click.argument("versions", metavar="[A B]", nargs=-1)
 @click.option("--runs", metavar="RUN|FILE", multiple=True, help="Recorded run or its trace file; may be repeated.")
-@click.option("--questions", type=PLACE, help="Questions as for `eval questions`, with or without gold.")
+@click.option("--questions", type=NEW_FILE, help="Questions as for `eval questions`, with or without gold.")
 @ASKED_OVER
 @click.option("--profile", default="general", show_default=True, help="With --questions: profile to ask under.")
-@click.option("--choices", type=PLACE, help="File of a person's choices: with A and B a new one.")
+@click.option("--choices", type=NEW_FILE, help="File of a person's choices: with A and B a new one.")
 @click.option("--page", is_flag=True, help="With --choices: serve a page to choose on, which names no version.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, with all replies.")
 @CONFIG

@@ -9,7 +9,7 @@ import click
 from actors.pipeline import STAGES, pipeline
 from index.languages.toml_check import nearest
 from index.plugins import installed
-from runtime.commands.options import ASKED_OVER, check_profile
+from runtime.commands.options import ASKED_OVER, FILE, PATH, check_profile
 from runtime.commands.run_sources import FILL, refuse, trace_of, with_settings
 from runtime.commands.what_if import WhatIf, what_if
 from runtime.forking.live_powers import RECORDED
@@ -32,13 +32,7 @@ from runtime.terminal import say, say_json
     metavar="KEY=VALUE",
     help="Another value: voice=helpful, retrieval.k=5; may be repeated.",
 )
-@click.option(
-    "--prompt",
-    "prompts",
-    multiple=True,
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Another NAME.prompt; may be repeated.",
-)
+@click.option("--prompt", "prompts", multiple=True, type=FILE, help="Another NAME.prompt; may be repeated.")
 @click.option("--search", is_flag=True, help="Search today's index, in place of the recorded hits.")
 @click.option("--profile", help="Another profile; with --from, for STAGE and all later stages.")
 @click.option(
@@ -47,9 +41,7 @@ from runtime.terminal import say, say_json
     help="What answers; `recorded` are the trace's own replies.  [default: recorded]",
 )
 @FILL
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="Trace file of the new run.  [default with --from: NEW-RUN.jsonl]"
-)
+@click.option("--out", type=PATH, help="Trace file of the new run.  [default with --from: NEW-RUN.jsonl]")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @with_settings
 @click.pass_context
@@ -79,7 +71,8 @@ def replay_command(
     if fill is not None and engine not in (None, RECORDED):
         refuse(f"--fill is for recorded replies, and --engine {engine} answers everything; leave one out")
     if stage is not None:
-        check_stage(stage)
+        if stage not in STAGES:
+            refuse(f"no stage is called {stage!r}{nearest(stage, STAGES)}")
         if without or keys:
             refuse("--without and --set begin with the question; leave out --from")
     if profile is not None:
@@ -105,12 +98,6 @@ def _replay_all(runs: tuple[str, ...], settings: Settings, *, as_json: bool) -> 
         prompts = any(each.what.startswith(PROMPT) for each in done.changed)
         code = 1 if code == 1 or done.divergence is not None else 3 if prompts else code
     return code
-
-
-def check_stage(stage: str) -> None:
-    """Raises click.UsageError, naming the nearest stage, when there is none of that name."""
-    if stage not in STAGES:
-        refuse(f"no stage is called {stage!r}{nearest(stage, STAGES)}")
 
 
 async def _replayed(source: str, settings: Settings) -> Replayed:

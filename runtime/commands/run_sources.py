@@ -80,7 +80,6 @@ def run[R](work: Callable[[], Coroutine[None, None, R]]) -> R:
 
 @contextlib.contextmanager
 def writing(place: Path) -> Iterator[None]:
-    """Refuse a place that cannot be written."""
     try:
         yield
     except OSError as error:

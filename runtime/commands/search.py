@@ -86,7 +86,6 @@ def _print_hit(number: int, hit: "Hit | client.Hit", about: str, reranked: str =
 
 
 def _print_remote(url: str, query: str, k: int, language: str | None, only: "Filter | None", *, as_json: bool) -> None:
-    """Print what a server finds."""
     with server(url) as client:
         found = client.search(query, k=k, language=language, filter=for_server(only))
     from bus.wire.parts import About

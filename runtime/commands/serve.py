@@ -31,13 +31,7 @@ from runtime.settings import Settings
 @click.option("--end-with-stdin", is_flag=True, hidden=True, help="Exit when standard input closes.")
 @click.pass_context
 def serve_command(
-    ctx: click.Context,
-    role: str,
-    config: Path | None,
-    bucket: str | None,
-    check: bool,
-    name: str,
-    end_with_stdin: bool,
+    ctx: click.Context, role: str, config: Path | None, bucket: str | None, check: bool, name: str, end_with_stdin: bool
 ) -> None:
     """Run one process of the stack until it is stopped."""
     settings = over_bucket(read_settings(config), bucket)

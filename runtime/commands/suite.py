@@ -11,7 +11,7 @@ import msgspec
 from actors.pipeline import pipeline
 from bus.journal.verdicts import JUDGEMENTS, verdict_in
 from bus.runs.run_record import RunRecord
-from runtime.commands.options import ASKED_OVER
+from runtime.commands.options import ASKED_OVER, NEW_FILE, PATH
 from runtime.commands.run_sources import FILL, journal_of, refuse, refusing, trace_of, with_settings, writing
 from runtime.commands.trace_many import ALL
 from runtime.forking.live_powers import RECORDED, live_for_runs
@@ -25,9 +25,8 @@ from runtime.suite.foreign import cases_in, items_of, spans_of_case
 from runtime.suite.running import Checked, check, write_junit
 from runtime.terminal import one_line, say, say_json
 
-_FILE = click.Path(path_type=Path, dir_okay=False)
 FORMATS = ("langfuse", "openinference")
-_OUT = click.option("--out", type=_FILE, required=True, help="Suite to add to, or to make.")
+_OUT = click.option("--out", type=NEW_FILE, required=True, help="Suite to add to, or to make.")
 
 
 @click.group("suite")
@@ -88,7 +87,6 @@ def add_command(
 
 
 async def _marked(settings: Settings, verdict: str) -> list[str]:
-    """The ids of the runs with this verdict."""
     async with journal_of(settings) as journal:
         return [row.run_id for row in await latest_runs(journal, ALL, Wanted(verdict=verdict))]
 
@@ -117,10 +115,10 @@ def _case(trace: Trace, name: str, given: Mapping[str, Any]) -> Case:
 
 
 @suite_group.command("run")
-@click.argument("files", metavar="FILE…", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--index", type=click.Path(path_type=Path), help="Search this index, in place of the recorded evidence.")
+@click.argument("files", metavar="FILE…", nargs=-1, required=True, type=PATH)
+@click.option("--index", type=PATH, help="Search this index, in place of the recorded evidence.")
 @FILL
-@click.option("--junit", type=_FILE, help="Write the results to this file as JUnit.")
+@click.option("--junit", type=NEW_FILE, help="Write the results to this file as JUnit.")
 @click.option("--accept", is_flag=True, help="Rewrite the expectations that do not hold to what came.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per case.")
 @with_settings
@@ -159,14 +157,14 @@ def run_command(
 
 
 @suite_group.command("export")
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--out", type=_FILE, required=True, help="File of JSON Lines to write.")
+@click.argument("file", type=PATH)
+@click.option("--out", type=NEW_FILE, required=True, help="File of JSON Lines to write.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default=FORMATS[0], show_default=True)
 @refusing()
 def export_command(file: Path, out: Path, form: str) -> None:
     """Write the cases of FILE as items of a Langfuse dataset of the suite's name, or their runs as spans of OpenInference."""
     suite = read_suite(file)
-    made = list(items_of(suite, file.stem)) if form == "langfuse" else asyncio.run(_as_spans(file, suite))
+    made = items_of(suite, file.stem) if form == "langfuse" else asyncio.run(_as_spans(file, suite))
     with writing(out):
         out.write_bytes(b"".join(msgspec.json.encode(each) + b"\n" for each in made))
     say(f"{out}: cases written: {len(made)} of {len(suite.case)}")
@@ -179,7 +177,7 @@ async def _as_spans(path: Path, suite: Suite) -> list[dict[str, Any]]:
 
 
 @suite_group.command("import")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=PATH)
 @_OUT
 @refusing()
 def import_command(file: Path, out: Path) -> None:

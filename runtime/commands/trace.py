@@ -14,7 +14,7 @@ from actors.pipeline import pipeline
 from index.masking import masked
 from index.plugins import installed
 from runtime.commands.consoles import plain_console
-from runtime.commands.options import ASKED_OVER
+from runtime.commands.options import ASKED_OVER, PATH
 from runtime.commands.run_sources import RAW, RUN, refuse, trace_of, with_settings, writing
 from runtime.commands.run_text import put, show_run
 from runtime.commands.trace_keep import mark_command, pin_command, prune_command, unpin_command
@@ -33,9 +33,7 @@ from runtime.terminal import json_line, one_line, say, say_json
 @click.command("export")
 @RUN
 @ASKED_OVER
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="File to write, or - for standard output.  [default: RUN.jsonl]"
-)
+@click.option("--out", type=PATH, help="File to write, or - for standard output.  [default: RUN.jsonl]")
 @click.option("--raw", is_flag=True, help="Write personal data as it is in the journal.")
 @click.option("--share", is_flag=True, help="Mask personal data, secrets and addresses, whatever the profile says.")
 @click.option("--cited-only", "cited", is_flag=True, help="Leave out passages that the evidence does not come from.")

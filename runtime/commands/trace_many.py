@@ -12,7 +12,7 @@ import click
 from bus.runs.run_record import ending
 from index.masking import masked
 from runtime.commands.consoles import plain_console
-from runtime.commands.options import ASKED_OVER
+from runtime.commands.options import ASKED_OVER, PATH
 from runtime.commands.run_sources import RAW, journal_of, refuse, traces_of, with_settings, writing
 from runtime.commands.run_text import put
 from runtime.commands.trace_keep import AGE
@@ -24,7 +24,7 @@ from runtime.replay.trace import masked_trace
 from runtime.settings import Settings
 from runtime.terminal import one_line, say, say_json
 
-FILES = click.argument("files", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE]...")
+FILES = click.argument("files", nargs=-1, type=PATH, metavar="[FILE]...")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 #: As many runs as a journal can have.
 ALL = 1_000_000
@@ -70,13 +70,7 @@ def _wanted(since: float | None, until: float | None, **same: Any) -> Wanted:
 @RAW
 @with_settings
 def list_command(
-    files: tuple[Path, ...],
-    count: int,
-    sort: str,
-    as_json: bool,
-    raw: bool,
-    settings: Settings,
-    **filters: Any,
+    files: tuple[Path, ...], count: int, sort: str, as_json: bool, raw: bool, settings: Settings, **filters: Any
 ) -> None:
     """List runs, the latest first; only those that fit every option."""
     wanted = _wanted(**filters)
@@ -154,7 +148,7 @@ def _numbers(stage: StageStats) -> str:
 @click.command("frame")
 @FILES
 @ASKED_OVER
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="File of the runs, as runs.parquet.")
+@click.option("--out", type=PATH, required=True, help="File of the runs, as runs.parquet.")
 @RAW
 @with_settings
 def frame_command(files: tuple[Path, ...], out: Path, raw: bool, settings: Settings) -> None:

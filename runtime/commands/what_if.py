@@ -24,7 +24,7 @@ from runtime.commands.diff import show
 from runtime.commands.run_sources import is_file, journal_of, refuse, trace_of, writing
 from runtime.commands.run_text import put
 from runtime.forking.fork import keep
-from runtime.forking.live_powers import RECORDED, Live, forget_prompts, hits_of, live_for_runs
+from runtime.forking.live_powers import RECORDED, Live, forget_prompts, live_for_runs
 from runtime.forking.rerun import Again, by_rules, rerun
 from runtime.replay.difference import parting
 from runtime.replay.trace import Trace, write
@@ -110,7 +110,7 @@ async def _one(
 def _sources(trace: Trace) -> set[str]:
     """Those that the run searched for and found, or was given."""
     contexts = trace.story.question.contexts or ()
-    found = {passage.source_id for search in hits_of(trace) for passage in found_in(search)[1]}
+    found = {passage.source_id for search in trace.story.searches for passage in found_in(search)[1]}
     return found | {context.metadata.source_id for context in contexts}
 
 

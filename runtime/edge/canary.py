@@ -91,7 +91,6 @@ class Canary:
 
 
 def problem_of(record: RunRecord | None) -> str | None:
-    """The problem that a finished canary shows."""
     if record is None or record.outcome == "cancelled":
         return None
     if record.outcome == "failed":

@@ -59,7 +59,6 @@ def cited_passages(at: int, passages: Sequence[NearPassage], base: str) -> Itera
 
 
 def opened_references(references: Sequence[Reference], base: str) -> tuple[Reference, ...]:
-    """The references with addresses that open from anywhere."""
     return tuple(
         replace(
             each,
@@ -71,7 +70,6 @@ def opened_references(references: Sequence[Reference], base: str) -> tuple[Refer
 
 
 def opened_passages(passages: Sequence[NearPassage], base: str) -> tuple[NearPassage, ...]:
-    """The closest passages with addresses that open from anywhere."""
     return tuple(replace(each, url=absolute(each.url, base)) for each in passages)
 
 

@@ -156,11 +156,7 @@ class Connection(web.RequestHandler):
         super().connection_lost(error)
 
     def handle_error(
-        self,
-        request: web.BaseRequest,
-        status: int = 500,
-        exc: BaseException | None = None,
-        message: str | None = None,
+        self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
     ) -> web.StreamResponse:
         """Unreadable bytes get a one-line answer and no log entry; any other error is a bug."""
         if status < 500:
@@ -178,16 +174,6 @@ class Connection(web.RequestHandler):
             response = request.get(ERRORS, PROBLEM_JSON).response(problem)
         response.force_close()
         return response
-
-
-def _limit_sending(listening: socket.socket, stall_s: float) -> None:
-    """Let the operating system end a connection that accepts no more bytes, also while it closes; not every system can.
-
-    A connection inherits the option.
-    """
-    option = getattr(socket, "TCP_USER_TIMEOUT", None)
-    if option is not None:
-        listening.setsockopt(socket.IPPROTO_TCP, option, round(1000 * stall_s))
 
 
 class Site(web.BaseSite):
@@ -225,8 +211,10 @@ class Site(web.BaseSite):
             return Connection(server, self._crowd, self._stall_s, loop=loop, **self._options)
 
         self._server = await loop.create_server(connection, list(self._addresses), self.port, backlog=BACKLOG)
-        for each in self._server.sockets:
-            _limit_sending(each, self._stall_s)
+        # The operating system, where it can, ends a connection that accepts no more bytes, also while it closes; each inherits it.
+        if (option := getattr(socket, "TCP_USER_TIMEOUT", None)) is not None:
+            for each in self._server.sockets:
+                each.setsockopt(socket.IPPROTO_TCP, option, round(1000 * self._stall_s))
         self.port = int(self._server.sockets[0].getsockname()[1])
 
 

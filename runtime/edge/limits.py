@@ -58,7 +58,6 @@ class Limits:
             used.takes_s += FRESH * (self._clock() - began - used.takes_s)
 
     def forget(self, kept: set[str]) -> None:
-        """Drop the use of keys that are no more."""
         for key_id in self._used.keys() - kept:
             if not self._used[key_id].under_way:
                 del self._used[key_id]

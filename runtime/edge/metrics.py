@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
@@ -20,19 +21,14 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self._events = self._writes = 0
-        self.requests = Counter(
-            "groundwire_edge_requests", "Requests answered.", ["route", "method", "status"], registry=self.registry
-        )
-        self.questions = Counter(
-            "groundwire_edge_questions", "Questions accepted.", ["profile", "transport"], registry=self.registry
-        )
+        counter = partial(Counter, registry=self.registry)
+        self.requests = counter("groundwire_edge_requests", "Requests answered.", ["route", "method", "status"])
+        self.questions = counter("groundwire_edge_questions", "Questions accepted.", ["profile", "transport"])
         self.streams = Gauge("groundwire_edge_streams", "Streams open now.", ["transport"], registry=self.registry)
-        self.events = Counter("groundwire_edge_events", "Events sent to clients.", registry=self.registry)
-        self.writes = Counter("groundwire_edge_writes", "Socket writes that carried events.", registry=self.registry)
-        self.left = Counter("groundwire_edge_left", "Clients that disconnected before DONE.", registry=self.registry)
-        self.slow = Counter(
-            "groundwire_edge_slow", "Clients disconnected because they read too slowly.", registry=self.registry
-        )
+        self.events = counter("groundwire_edge_events", "Events sent to clients.")
+        self.writes = counter("groundwire_edge_writes", "Socket writes that carried events.")
+        self.left = counter("groundwire_edge_left", "Clients that disconnected before DONE.")
+        self.slow = counter("groundwire_edge_slow", "Clients disconnected because they read too slowly.")
         self.first_event_s = Histogram(
             "groundwire_edge_first_event_seconds",
             "From the request to its first event.",

@@ -48,7 +48,6 @@ def openapi_document(routes: tuple[Route, ...], *, required: bool = False) -> Do
 
 
 def structs_of(route: Route) -> list[type[msgspec.Struct]]:
-    """Every Struct that a route reads or writes."""
     replies = route.replies.values()
     bodies = [body for body in (route.body, *(reply.body for reply in replies)) if isinstance(body, type)]
     errors = [route.errors.schema] if issubclass(route.errors.schema, msgspec.Struct) else []

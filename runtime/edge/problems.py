@@ -66,7 +66,6 @@ class Problem(Exception):
 
     @property
     def retry_after_s(self) -> int | UnsetType:
-        """After how many seconds the request may be sent again, where that is known."""
         return int(self.headers["Retry-After"]) if "Retry-After" in self.headers else UNSET
 
 
@@ -143,7 +142,6 @@ def problem_of(error: Exception) -> Problem:
 
 @web.middleware
 async def problems_middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Turn an exception of a handler into an error in the format of its route."""
     try:
         return await handler(request)
     except EXPECTED as error:

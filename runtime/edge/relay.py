@@ -120,7 +120,6 @@ class Form[Unit](ABC):
     """How one protocol writes one run. Each method returns the units to send, in order."""
 
     def begin(self) -> Iterable[Unit]:
-        """Before the first event."""
         return ()
 
     @abstractmethod

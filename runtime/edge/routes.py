@@ -38,7 +38,6 @@ class Reply:
 
 
 def parameter(name: str, where: Literal["path", "header", "query"], description: str, **schema: object) -> Document:
-    """A route's parameter in OpenAPI's form."""
     return {"name": name, "in": where, "required": where == "path", "description": description, "schema": schema}
 
 

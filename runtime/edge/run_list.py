@@ -218,7 +218,6 @@ async def _visible(
 
 
 async def _with_ends(journal: Journal, runs: Sequence[list[Record]]) -> list[list[Record]]:
-    """The runs, each with its end, its pins and its verdicts."""
     found: dict[str, list[Record]] = {}
     ids = [run[0].key.run_id for run in runs]
     for at in range(0, len(ids), TOGETHER):

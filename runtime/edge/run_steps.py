@@ -1,4 +1,4 @@
-"""The contents of `run_trace`, read from a run's records. Imports the pipeline, so it is imported with the first request."""
+"""What `run_trace` gives, read from a run's records. Imports the pipeline, so it is imported with the first request."""
 
 import asyncio
 import functools

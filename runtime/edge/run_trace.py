@@ -1,4 +1,9 @@
-"""GET /v1/runs/{run_id}/trace: a run stage by stage; and one stage with its messages, prompts and replies."""
+"""GET /v1/runs/{run_id}/trace: a run stage by stage; and one stage with its messages, prompts and replies.
+
+`run_steps` reads both from the run's records. With it comes the whole pipeline, which an edge does not need to start.
+"""
+
+from types import ModuleType
 
 from aiohttp import web
 from anyio import CapacityLimiter, to_thread
@@ -15,7 +20,6 @@ from runtime.replay.trace import Trace
 
 STEP = parameter("step", "path", "The stage's `step` in the trace.", type="integer", minimum=1)
 
-
 #: One trace is read at a time: a stage is run again to render its prompts, which keeps the interpreter from streams.
 _ONE = CapacityLimiter(1)
 
@@ -24,7 +28,7 @@ _ONE = CapacityLimiter(1)
 async def run_trace(request: web.Request) -> web.Response:
     """Show a run stage by stage."""
     trace = await _trace(request)
-    return json_response(await to_thread.run_sync(_stages_of, trace, limiter=_ONE))
+    return json_response(await to_thread.run_sync(lambda: _steps().stages_of(trace), limiter=_ONE))
 
 
 @Route(
@@ -41,7 +45,7 @@ async def run_step(request: web.Request) -> web.Response:
     if not (raw.isascii() and raw.isdigit() and len(raw) < 10 and int(raw)):
         raise Problem(400, "bad_step", f"{raw[:40]!r} is not a step; use the number that the trace gives a stage")
     trace = await _trace(request)
-    step = await to_thread.run_sync(_step_of, trace, int(raw), limiter=_ONE)
+    step = await to_thread.run_sync(lambda: _steps().step_of(trace, int(raw)), limiter=_ONE)
     if step is None:
         raise Problem(404, "no_such_step", f"the run has no step {raw}; see /v1/runs/{trace.run_id}/trace")
     return json_response(step)
@@ -58,13 +62,7 @@ async def _trace(request: web.Request) -> Trace:
         raise no_such_run(run_id) from None
 
 
-def _stages_of(trace: Trace) -> RunTrace:
-    from runtime.edge import run_steps  # with it comes the whole pipeline, which an edge does not need to start
-
-    return run_steps.stages_of(trace)
-
-
-def _step_of(trace: Trace, number: int) -> TracedStep | None:
+def _steps() -> ModuleType:
     from runtime.edge import run_steps
 
-    return run_steps.step_of(trace, number)
+    return run_steps

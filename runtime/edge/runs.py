@@ -97,13 +97,7 @@ def status_of(record: RunRecord) -> int:
     return FAILURES.get(record.reason or "", 500)
 
 
-@Route(
-    "GET",
-    "/v1/runs/{run_id}",
-    {200: Reply("The record of the run so far.", RunRecord)},
-    "read",
-    problems=(503,),
-)
+@Route("GET", "/v1/runs/{run_id}", {200: Reply("The record of the run so far.", RunRecord)}, "read", problems=(503,))
 async def look_up(request: web.Request) -> web.Response:
     """Look up a run."""
     run_id = check_id(request.match_info["run_id"])

@@ -49,12 +49,7 @@ async def searched(edge: Edge, groups: Groups, body: SearchAsked) -> SearchAnswe
     client = SearchClient(edge.runs.client, time.time() + edge.timeouts.search_s)
     reply, _ = await client(
         SearchRequest(
-            query=body.query,
-            language=body.language or "",
-            k=body.k,
-            filter=body.filter,
-            groups=groups,
-            as_list=True,
+            query=body.query, language=body.language or "", k=body.k, filter=body.filter, groups=groups, as_list=True
         )
     )
     detail = f"no document passes the filter ({words_of(body.filter)})" if body.filter and reply.none_passes else ""

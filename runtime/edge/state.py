@@ -54,7 +54,6 @@ class KnownProfiles:
         return self._usable[name].mask_personal_data
 
     def is_own(self, name: str) -> bool:
-        """Whether the profile is one of `folder`."""
         return self.folder is not None and (self.folder / f"{name}.toml").is_file()
 
     async def names(self) -> tuple[str, ...]:
@@ -97,13 +96,11 @@ class Edge:
         self.metrics.registry.register(AdmissionCollector(self.admission))
 
     async def count_runs(self) -> None:
-        """Count the ends of all runs, and what other processes admit, from now on."""
         self.runs.router.ended = self.admission.leave
         await count_elsewhere(self.runs.client, self.admission, self.run_deadline_s)
 
     @property
     def watches(self) -> tuple[Watch, ...]:
-        """The background tasks of this process."""
         return (self.watch, self.door.watch, self.runs.router.watch)
 
     @contextlib.asynccontextmanager
@@ -252,7 +249,6 @@ class Edge:
         return ended
 
     async def client_left(self, question: QuestionAsked, run_id: str) -> None:
-        """Handle a client that disconnected before DONE."""
         self.metrics.left.inc()
         await self.not_followed(question, run_id)
 
@@ -277,7 +273,6 @@ class Edge:
         await asyncio.shield(task)
 
     async def close(self, _: web.Application) -> None:
-        """End all live streams."""
         self.closing = True
         self.stopping.set()
         await self.watch.stop()

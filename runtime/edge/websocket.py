@@ -150,7 +150,6 @@ class Socket(Client[Envelope]):
         self._turn = anyio.Semaphore(MOST_AT_ONCE if enveloped else 1)
 
     async def serve(self) -> None:
-        """Serve requests until the client closes the socket."""
         async with anyio.create_task_group() as requests:
             async for message in self.ws:
                 if message.type is not WSMsgType.TEXT:

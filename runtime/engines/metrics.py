@@ -1,6 +1,7 @@
 """The device's Prometheus metrics: counted per request as it ends, gauges read from the device at each scrape."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.core import GaugeMetricFamily, Metric
@@ -20,17 +21,13 @@ class DeviceMetrics:
     """Pass `observe` to the engine as `on_record`; `view` is the engine's own."""
 
     def __init__(self, registry: CollectorRegistry, view: Callable[[], DeviceView]) -> None:
-        name = "groundwire_device"
-        self._requests = Counter(
-            f"{name}_requests", "Requests ended", ("operation", "prompt", "ending"), registry=registry
-        )
-        self._tokens = Counter(f"{name}_tokens", "Tokens by kind", ("kind",), registry=registry)
-        self._queue = Histogram(
-            f"{name}_queue_seconds", "Wait for a row", ("priority",), buckets=SECONDS, registry=registry
-        )
-        self._prefill = Histogram(f"{name}_prefill_seconds", "Start to first token", buckets=SECONDS, registry=registry)
-        self._decode = Histogram(f"{name}_decode_seconds", "First to last token", buckets=SECONDS, registry=registry)
-        self._replays = Counter(f"{name}_replays", "Requests restarted after a fault", registry=registry)
+        counter, times = partial(Counter, registry=registry), partial(Histogram, registry=registry, buckets=SECONDS)
+        self._requests = counter("groundwire_device_requests", "Requests ended", ("operation", "prompt", "ending"))
+        self._tokens = counter("groundwire_device_tokens", "Tokens by kind", ("kind",))
+        self._queue = times("groundwire_device_queue_seconds", "Wait for a row", ("priority",))
+        self._prefill = times("groundwire_device_prefill_seconds", "Start to first token")
+        self._decode = times("groundwire_device_decode_seconds", "First to last token")
+        self._replays = counter("groundwire_device_replays", "Requests restarted after a fault")
         registry.register(_Gauges(view))
 
     def observe(self, record: RequestRecord) -> None:
@@ -49,19 +46,19 @@ class DeviceMetrics:
         self._replays.inc(record.replays)
 
 
-#: Name after `groundwire_device_`, help, and the view's field.
-GAUGES = (
-    ("rows_decoding", "Rows in the batch", "rows_decoding"),
-    ("rows_prefilling", "Prompts being prefilled", "rows_prefilling"),
-    ("queue_age_seconds", "Longest wait in the queue", "queue_age_s"),
-    ("step_age_seconds", "Duration of the running step so far", "step_age_s"),
-    ("pinned_prefixes", "Pinned prompt prefixes", "pinned_prefixes"),
-    ("shared_prefixes", "Shared prompt prefixes", "shared_prefixes"),
-    ("prefix_bytes", "Memory of kept prefixes", "prefix_bytes"),
-    ("memory_bytes", "Memory in use", "memory_bytes"),
-    ("memory_limit_bytes", "Memory available to models", "memory_limit_bytes"),
-    ("faults", "Failed steps since the start", "faults"),
-)
+#: Help by the view's field, which is the name after `groundwire_device_` with its unit written out.
+GAUGES = {
+    "rows_decoding": "Rows in the batch",
+    "rows_prefilling": "Prompts being prefilled",
+    "queue_age_s": "Longest wait in the queue",
+    "step_age_s": "Duration of the running step so far",
+    "pinned_prefixes": "Pinned prompt prefixes",
+    "shared_prefixes": "Shared prompt prefixes",
+    "prefix_bytes": "Memory of kept prefixes",
+    "memory_bytes": "Memory in use",
+    "memory_limit_bytes": "Memory available to models",
+    "faults": "Failed steps since the start",
+}
 
 
 class _Gauges(Collector):
@@ -71,7 +68,8 @@ class _Gauges(Collector):
     def collect(self) -> Iterator[Metric]:
         view = self._view()
         yield GaugeMetricFamily("groundwire_device_ready", "1 if requests are served", float(view.state == "ready"))
-        for name, help_line, field in GAUGES:
+        for field, help_line in GAUGES.items():
+            name = f"{field.removesuffix('_s')}_seconds" if field.endswith("_s") else field
             yield GaugeMetricFamily(f"groundwire_device_{name}", help_line, float(getattr(view, field)))
         waiting = GaugeMetricFamily("groundwire_device_waiting", "Requests without a row", labels=["priority"])
         for priority, count in view.waiting.items():

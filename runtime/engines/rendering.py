@@ -33,16 +33,13 @@ class Renderer:
         return self._library(profile).render(variables)
 
     def model(self, prompt: str, profile: str) -> str:
-        """The model that the profile names for this prompt; empty for none."""
         agents = profile_of(profile or "general").agents.items()
         return next((override.model or "" for agent, override in agents if agent == prompt), "")
 
     def version(self, prompt: str, profile: str) -> str:
-        """The version of the prompt under that profile."""
         return self._library(profile).version(prompt)
 
     def remembered(self, prompt: str) -> bool:
-        """Whether the prompt declares that its replies are cached."""
         return self._remembered(prompt)
 
     def constants(self) -> tuple[Rendered, ...]:
@@ -108,6 +105,5 @@ class Routes:
 
 
 def make_engine(settings: InferenceSettings, wiring: Wiring | None = None) -> Engine:
-    """The engine, not started yet."""
     engine: Engine = installed("engines")[settings.engine].load()(settings, wiring or Wiring())
     return engine

@@ -14,7 +14,7 @@ from bus.powers.searching import reply_of
 from bus.runs.run_record import RunRecord, ending
 from bus.wire.parts import Passage
 from runtime.forking.fork import NothingToFork, fork
-from runtime.forking.live_powers import Live, NotRecorded, has_changed, hits_of, replies_of
+from runtime.forking.live_powers import Live, NotRecorded, has_changed, replies_of
 from runtime.replay.steps import steps_of
 from runtime.replay.trace import Trace
 
@@ -49,7 +49,7 @@ async def blame(trace: Trace, graph: Graph, live: Live) -> Blamed:
     steps = steps_of(trace, graph)
     reached = (step.name for step in (*steps.taken, *steps.unfinished))
     answering = next((name for name in reached if name.startswith("answer_")), "answer_simple")
-    replies, hits = replies_of(trace), hits_of(trace)
+    replies, hits = replies_of(trace), trace.story.searches
     recorded = replace(live, find=None, replies=replies, hits=hits)
     as_they_were = {
         key: reply if isinstance(reply, str) else msgspec.structs.replace(reply, version="")
@@ -103,7 +103,7 @@ def _named(part: str, trace: Trace, forked: Trace) -> str:
 
 
 def _found(trace: Trace) -> list[Passage]:
-    return [passage for search in hits_of(trace) for passage in reply_of(search).passages]
+    return [passage for search in trace.story.searches for passage in reply_of(search).passages]
 
 
 def _differ(one: Passage, other: Passage) -> bool:

@@ -127,7 +127,6 @@ def engine_of(ask: AskRecord) -> str:
 
 
 def has_changed(ask: AskRecord, profile: str) -> bool:
-    """Whether the prompt of a recorded ask is another today."""
     return bool(ask.version) and ask.version != version_of(ask.prompt, profile)
 
 
@@ -166,10 +165,6 @@ def _failure_in(stage: Stage, ask: AskRecord) -> str:
     if ask.failure:
         return stage.fallback if ask.failure in stage.fallback else f"Unavailable: {ask.failure}"
     return "" if ask.variables else stage.fallback or "Unavailable: cut off"
-
-
-def hits_of(trace: Trace) -> list[SearchRecord]:
-    return trace.story.searches
 
 
 @contextlib.asynccontextmanager

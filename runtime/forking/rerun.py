@@ -23,7 +23,7 @@ from bus.wire.parts import Question
 from index.plugins import installed
 from runtime.engines.rendering import Renderer
 from runtime.forking.fork import NothingToFork, fork
-from runtime.forking.live_powers import RECORDED, Given, Live, NotRecorded, engine_of, hits_of, replies_of, version_of
+from runtime.forking.live_powers import RECORDED, Given, Live, NotRecorded, engine_of, replies_of, version_of
 from runtime.replay.replayer import Changed
 from runtime.replay.trace import ASKED, Trace
 from runtime.settings import InferenceSettings
@@ -89,7 +89,6 @@ class Again:
 
     @property
     def kind(self) -> str:
-        """How the new run ends, beside the recorded one."""
         if self.after is None:
             return "not told"
         before, after = self.before.record, self.after.record
@@ -118,7 +117,7 @@ async def rerun(
     recorded = engine.has_model is None and (bool(stage) or not by_rules(trace))
     live = replace(engine, given=[], replies=replies_of(trace) if recorded else {})
     if not search:
-        live.hits = [_without(record, without) for record in hits_of(trace)]
+        live.hits = [_without(record, without) for record in trace.story.searches]
     asked = replace(trace, records=tuple(_asked(record, without, fields or {}) for record in trace.records))
     try:
         made = await fork(asked, graph, stage or "classify_intent", run_id, live, profile=profile)

@@ -14,7 +14,7 @@ from bus.runs.story import RunStory
 from prompts.contracts import PROMPTS
 from prompts.library import Library, problems_in
 from runtime.forking.fork import fork
-from runtime.forking.live_powers import Live, hits_of, replies_of
+from runtime.forking.live_powers import Live, replies_of
 from runtime.replay.trace import PARENT, Trace
 
 #: The version without any prompt of the owner's.
@@ -63,7 +63,7 @@ async def under(folder: Path, trace: Trace, prompt: str, live: Live) -> RunStory
         return None
     PROFILES.use(str(folder))
     replies = {key: reply for key, reply in replies_of(trace).items() if key[0] != prompt}
-    live = dataclasses.replace(live, replies=replies, hits=hits_of(trace))
+    live = dataclasses.replace(live, replies=replies, hits=trace.story.searches)
     alone = not prompt.startswith("answer_")
     story = (await fork(trace, pipeline(), at, secrets.token_hex(12), live, alone=alone)).story
     return dataclasses.replace(story, stages=tuple(s for s in story.stages if PARENT not in s.record.headers))

@@ -75,7 +75,6 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def answer_of(run: Transcript, record: RunRecord | None, base: str) -> CallToolResult:
-    """The run's outcome as text, links and data."""
     outcome: Outcome = (record and record.outcome) or "answered"
     answers = outcome == "answered" and not run.withdrawn
     sources = tuple(_source(each, base) for each in run.references) if answers else ()

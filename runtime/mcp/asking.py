@@ -155,7 +155,6 @@ async def _followed(reporter: Reporter, edge: Edge, reader: Reader) -> CallToolR
 
 
 def _stage(stage: str) -> str:
-    """The page's words for a stage."""
     words = of(FALLBACK).page.stages
     return getattr(words, "answer" if stage.startswith("answer_") else stage, words.other)
 

@@ -51,9 +51,7 @@ _HEADERS = (
     "/mcp",
     {
         200: Reply(
-            "The response; as a stream, after notifications about it.",
-            McpResponse,
-            (McpNotification, McpResponse),
+            "The response; as a stream, after notifications about it.", McpResponse, (McpNotification, McpResponse)
         ),
         202: Reply("A notification was taken."),
     },
@@ -110,7 +108,6 @@ def _run_key(session: str, request_id: object) -> str:
 
 
 async def _cancel(request: web.Request, run_key: str) -> None:
-    """Cancel the run of another request of this session, if it has one."""
     edge, caller = request.app[EDGE], request[CALLER]
     check_scope(caller, "ask")
     run_id = edge.runs.run_id_for(QuestionAsked(question="?", idempotency_key=run_key), caller.access)

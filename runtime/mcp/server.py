@@ -140,7 +140,6 @@ _INSTRUCTIONS = (
 
 
 async def list_tools(context: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
-    """The tools that the caller may use."""
     caller = context.lifespan_context.caller
     return ListToolsResult(tools=[tool.listed for tool in TOOLS.values() if caller.may(tool.scope)])
 

@@ -15,7 +15,6 @@ PLAIN = "text/plain"
 
 
 def source_uri(source_id: str, start: int | None = None, end: int | None = None) -> str:
-    """The address of a document, or of its characters from `start` to `end`."""
     characters = f"?start={start}&end={end}" if start is not None and end is not None else ""
     return f"{PREFIX}{quote(source_id, safe='')}{characters}"
 

@@ -97,7 +97,6 @@ def side_of(story: RunStory, prompt: str = "") -> Side:
 
 
 def differences(pairs: Sequence[Pair]) -> dict[str, Difference]:
-    """A row for each count."""
     rows = {name: [(pair.a.counts[name], pair.b.counts[name]) for pair in pairs] for name in pairs[0].a.counts}
     return {
         name: Difference(

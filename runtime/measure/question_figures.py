@@ -137,7 +137,6 @@ def _counts(items: Sequence[Item]) -> Counts:
 
 
 def share[Counted](items: Sequence[Counted], counted: Callable[[Counted], bool]) -> Share:
-    """The share of `items` that count, with its interval."""
     found, of = sum(map(counted, items)), len(items)
     low, high = wilson(found, of) if of else (None, None)
     return Share(found=found, of=of, share=found / of if of else None, low=low, high=high)

@@ -41,7 +41,6 @@ PATIENCE_S = 60.0
 
 
 def defaults_in(settings: Settings) -> Defaults:
-    """What questions are resolved under."""
     return Defaults(settings.verifier.numeric_promote, settings.answers.voice, has_model=not settings.without_model)
 
 

@@ -60,7 +60,6 @@ class DeviceLock:
         return True
 
     def owner(self) -> str:
-        """The owner's process id; empty when unknown."""
         try:
             return self.path.read_text().strip()
         except OSError:

@@ -48,13 +48,7 @@ async def serve(
         try:
             await await_streams(client.jetstream(timeout=2.0), patience_s=timeouts.streams_s)
             inbox = Inbox(client)
-            runs = Runs(
-                client,
-                inbox,
-                Journal(client, inbox),
-                patience_s=timeouts.nats_s,
-                secret=door.secret,
-            )
+            runs = Runs(client, inbox, Journal(client, inbox), patience_s=timeouts.nats_s, secret=door.secret)
             await runs.start()
             profiles = Path(settings.profiles) if settings.profiles else None
             needed = ("search", *(("inference",) if not settings.without_model else ()), *settings.actor_names)

@@ -26,17 +26,7 @@ from bus.wire.messages import same_fields
 from bus.wire.subjects import is_canary
 from prompts.contracts import PROMPTS
 from prompts.files import Rendered
-from runtime.engines.engine import (
-    SHAPE,
-    Delta,
-    Device,
-    Engine,
-    Finished,
-    Remote,
-    Request,
-    RequestRecord,
-    Wiring,
-)
+from runtime.engines.engine import SHAPE, Delta, Device, Engine, Finished, Remote, Request, RequestRecord, Wiring
 from runtime.engines.metrics import DeviceMetrics
 from runtime.engines.rendering import Renderer, Routes, make_engine
 from runtime.processes.device_lock import DeviceLock
@@ -114,7 +104,6 @@ def _limited(rendered: Rendered, max_tokens: int, model: str) -> Rendered:
 
 
 def _key(ask: AskRequest, engine: Engine, rendered: Rendered | None) -> str:
-    """The cache key: everything that a reply depends on."""
     sampling = (rendered.version, rendered.model, f"{rendered.temperature} {rendered.max_tokens}") if rendered else ()
     limit: tuple[str, ...] = (str(ask.max_tokens),) if ask.max_tokens else ()
     if ask.schema is not None:

@@ -45,7 +45,6 @@ def url_of(addresses: tuple[str, ...], port: int) -> str:
 
 
 def needs_key(settings: Settings, addresses: tuple[str, ...]) -> bool:
-    """Whether clients need a key: everywhere but on loopback."""
     return settings.access.required or not all(is_loopback(address) for address in addresses)
 
 

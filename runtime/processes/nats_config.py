@@ -18,7 +18,6 @@ _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\
 
 
 def quoted(text: str) -> str:
-    """The text as nats-server's configuration writes a string."""
     return f'"{text.translate(_ESCAPES)}"'
 
 

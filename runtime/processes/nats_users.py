@@ -29,7 +29,6 @@ class Credentials(msgspec.Struct, frozen=True, kw_only=True):
     passwords: dict[str, str]
 
     def bus(self, settings: BusSettings, user: str) -> BusSettings:
-        """The settings of a connection as that user."""
         password = self.passwords[user]
         plain = BusSettings()
         return msgspec.structs.replace(
@@ -45,7 +44,6 @@ class Credentials(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def url_of(self, user: str) -> str:
-        """The address with the user's name and password in it."""
         where = urlsplit(self.url)
         return f"{where.scheme}://{quote(user, safe='')}:{quote(self.passwords[user], safe='')}@{where.netloc}"
 

@@ -4,14 +4,12 @@ import socket
 
 
 def free_port() -> int:
-    """A port that is free now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def taken(addresses: tuple[str, ...], port: int) -> bool:
-    """Whether something listens there already."""
     for address in addresses:
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         with socket.socket(family) as probe:

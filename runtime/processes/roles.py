@@ -4,11 +4,11 @@ The supervisor imports this module and runs no role, so what only a role needs i
 """
 
 import asyncio
+import importlib
 import logging
 import os
 import signal
 import sys
-from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Literal
 
@@ -26,7 +26,6 @@ CANNOT_START = 78
 
 
 def roles_over(settings: Settings) -> tuple[Role, ...]:
-    """The roles that a stack with an edge needs."""
     return tuple(role for role in ROLES if role != "inference" or not settings.without_model)
 
 
@@ -39,10 +38,7 @@ def run(role: Role, settings: Settings, *, name: str = "", end_with_stdin: bool 
     name = name or role
     handler = logging.StreamHandler()
     handler.setFormatter(OneLine(f"%(asctime)s {name} %(levelname)s %(name)s: %(message)s"))
-    logging.basicConfig(
-        level=settings.log,
-        handlers=[handler],
-    )
+    logging.basicConfig(level=settings.log, handlers=[handler])
     import uvloop
 
     from actors.question.profile import PROFILES
@@ -50,48 +46,32 @@ def run(role: Role, settings: Settings, *, name: str = "", end_with_stdin: bool 
 
     PROFILES.use(settings.profiles)
     try:
-        uvloop.run(_until_stopped(lambda stop: _serve(role, name, settings, stop), end_with_stdin))
+        uvloop.run(_serve(role, name, settings, end_with_stdin))
     except (IndexProblem, GraphError, Poison, Failure, OSError) as problem:
         say(one_line(f"groundwire {name}: {problem}"), err=True)
         return CANNOT_START
     return 0
 
 
-async def _until_stopped(serve: Callable[[asyncio.Event], Coroutine[None, None, None]], end_with_stdin: bool) -> None:
+async def _serve(role: Role, name: str, settings: Settings, end_with_stdin: bool) -> None:
+    """Import only what the role needs: the JVM, the model and the web server live in different processes."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for name in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(name, stop.set)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
     if end_with_stdin:
         loop.add_reader(sys.stdin.fileno(), _stdin_moved, stop)
-    await serve(stop)
+    if role == "search" and settings.index.dir:
+        warm_up.begin(Path(settings.index.dir), brief=False)
+    if role == "edge":
+        from actors.question.profile import preload
+
+        preload()  # threads read profiles later, and msgspec crashes where several threads decode the first one of a type
+    module = importlib.import_module(f"runtime.processes.{role}")
+    await module.serve(settings, stop, **({"name": name} if role == "actors" else {}))
 
 
 def _stdin_moved(stop: asyncio.Event) -> None:
     if not os.read(sys.stdin.fileno(), 1024):
         asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
         stop.set()
-
-
-async def _serve(role: Role, name: str, settings: Settings, stop: asyncio.Event) -> None:
-    """Import only what the role needs: the JVM, the model and the web server live in different processes."""
-    if role == "search":
-        if settings.index.dir:
-            warm_up.begin(Path(settings.index.dir), brief=False)
-        from runtime.processes import search
-
-        await search.serve(settings, stop)
-    elif role == "actors":
-        from runtime.processes import actors
-
-        await actors.serve(settings, stop, name=name)
-    elif role == "edge":
-        from actors.question.profile import preload
-        from runtime.processes import edge
-
-        preload()  # threads read profiles later, and msgspec crashes where several threads decode the first one of a type
-        await edge.serve(settings, stop)
-    else:
-        from runtime.processes import inference
-
-        await inference.serve(settings, stop)

@@ -4,11 +4,11 @@ An index that breaks, or goes away, does not end it (`kept_index`).
 """
 
 import asyncio
-import contextlib
 import logging
 import queue
 import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from contextlib import AsyncExitStack
 
 import anyio
@@ -84,36 +84,25 @@ class Threads:
 
     async def run[T](self, work: Callable[[Searcher], T]) -> T:
         """What this returns, called in one of the threads. Raises Unavailable, or the Failure that it raises."""
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[T] = loop.create_future()
+        done: Future[T] = Future()
+        self._work.put(lambda: self._do(done, work))
+        return await asyncio.wrap_future(done)
 
-        def settle(result: T | Failure) -> None:
-            if future.done():
-                return
-            if isinstance(result, Failure):
-                future.set_exception(result)
-            else:
-                future.set_result(result)
-
-        def do() -> None:
-            result: T | Failure
-            try:
-                result = work(self._searcher())
-            except Failure as failure:
-                result = failure
-            except IndexProblem as problem:
-                result = Unavailable(str(problem))
-                self._on_broken()
-            except Exception as broken:
-                # The outermost handler of this thread: damaged files break a search in any way, and the next may go well.
-                log.exception("a search broke")
-                result = Unavailable(f"the index could not be searched ({type(broken).__name__})")
-                self._on_broken()
-            with contextlib.suppress(RuntimeError):  # the loop is closed: no caller waits any more
-                loop.call_soon_threadsafe(settle, result)
-
-        self._work.put(do)
-        return await future
+    def _do[T](self, done: Future[T], work: Callable[[Searcher], T]) -> None:
+        if not done.set_running_or_notify_cancel():
+            return  # no caller waits any more
+        try:
+            done.set_result(work(self._searcher()))
+        except Failure as failure:
+            done.set_exception(failure)
+        except IndexProblem as problem:
+            done.set_exception(Unavailable(str(problem)))
+            self._on_broken()
+        except Exception as broken:
+            # The outermost handler of this thread: damaged files break a search in any way, and the next may go well.
+            log.exception("a search broke")
+            done.set_exception(Unavailable(f"the index could not be searched ({type(broken).__name__})"))
+            self._on_broken()
 
     def close(self) -> None:
         for _ in self._threads:
@@ -173,7 +162,6 @@ def _index(settings: Settings) -> Index:
 
 
 def health(state: Mapping[str, object], reranker: Reranking | None) -> Mapping[str, object]:
-    """The state, with the reranker's problem, if any."""
     if reranker is None or not reranker.state:
         return state
     return {**state, "detail": f"{state['detail']}; {reranker.state}"}

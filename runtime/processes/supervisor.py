@@ -215,7 +215,6 @@ class Stack:
         return here
 
     def _fail(self, why: str) -> None:
-        """The stack cannot go on."""
         self.failed = why
         self._on_broken()
 
@@ -336,5 +335,4 @@ def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None
 
 
 def kill(stack: Stack, name: str) -> None:
-    """Kill one process, as a crash would; the stack restarts it."""
     _signal(stack.processes[name], signal.SIGKILL)

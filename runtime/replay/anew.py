@@ -68,7 +68,6 @@ class _Nearly(Replies):
             return new
 
     def stage_now(self) -> Stage:
-        """The stage with what it asked now."""
         parts = {"asks": self._stage.asks, "searches": self._stage.searches}
         now = {name: tuple(self._now.get(id(each), each) for each in part) for name, part in parts.items()}
         return msgspec.structs.replace(self._stage, **now)
@@ -118,7 +117,6 @@ class _Recorder(Player):
                 self._aside[place] = line
 
     def trace_now(self) -> Trace:
-        """The trace with what was made."""
         records = tuple(replace(r, data=self._made.get(r.sequence, r.data)) for r in self.trace.records)
         fenced, aside, frames = iter(self.recorded), iter(self._aside), []
         for frame in self.trace.frames:

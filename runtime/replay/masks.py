@@ -93,7 +93,6 @@ class Masks:
                 self._terms |= {before[0]: after[0] for before, after in zip(old, new, strict=True)}
 
     def words_outside(self, text: str) -> set[str]:
-        """The words of a text that are in no value, folded."""
         if not self.values:
             return set()
         values = re.compile("|".join(map(_pattern_of, self.values.values())), re.IGNORECASE)
@@ -132,7 +131,6 @@ class Masks:
         return text
 
     def _swapped(self, run: Run, chance: random.Random, letters: str) -> str:
-        """A stand-in of a run that no other run of this length has."""
         text, hidden = run
         taken = {other for (_, at), other in self._runs.items() if len(at) == len(hidden)} | {text}
         for _ in range(40):
@@ -166,7 +164,6 @@ class Masks:
 
 
 def _runs_of(value: Value) -> Iterator[tuple[int, Run]]:
-    """The runs of a value with their places in it."""
     for match in _RUN.finditer(value.text):
         start = match.start()
         yield start, (match[0].casefold(), tuple(n - start for n in range(*match.span()) if n in value.hidden))

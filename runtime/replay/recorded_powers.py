@@ -158,10 +158,8 @@ class EventMemory:
 
 
 def text_of(lines: Sequence[bytes]) -> str:
-    """The text that these events have shown."""
     return shown_text([EventFrame("", 0, b"\n".join(lines), {}, fenced=True)]) if lines else ""
 
 
 def words(text: str) -> list[str]:
-    """A text in pieces of one word each."""
     return _WORDS.findall(text)

@@ -135,7 +135,6 @@ class Player:
             yield from (end for end, frame in ends if end > len(self.lines) and frame.time <= step.outputs[0].time)
 
     def _ends(self) -> list[tuple[int, Shown]]:
-        """Each frame with the number of events up to its end."""
         ends, count = [], 0
         for frame in self.frames:
             count += frame.data.count(b"\n") + 1

@@ -120,7 +120,6 @@ def row_of(records: Sequence[Record]) -> RunRow | None:
 
 
 def wanted_row(records: Sequence[Record], wanted: Wanted) -> RunRow | None:
-    """The row of a run that is among the wanted ones."""
     row = row_of(records)
     if row is None or wanted.everything:
         return row
@@ -148,7 +147,6 @@ def ranked(rows: Iterable[RunRow], sort: str) -> list[RunRow]:
 
 
 def of_runs(records: Iterable[Record]) -> dict[str, list[Record]]:
-    """The records of each run, in their order."""
     found: dict[str, list[Record]] = {}
     for record in records:
         found.setdefault(record.key.run_id, []).append(record)

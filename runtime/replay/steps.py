@@ -28,12 +28,10 @@ class Step:
 
     @property
     def stage(self) -> Stage | None:
-        """The stage's record, which is stored with its first output."""
         return next((stage for record in self.outputs if (stage := record.stage) is not None), None)
 
     @property
     def run(self) -> StageRun | None:
-        """The call as a run's story has it."""
         stage = self.stage
         return StageRun(self.outputs[0], stage) if stage is not None else None
 

@@ -89,7 +89,6 @@ class Trace:
 
     @property
     def defaults(self) -> "Defaults":
-        """The settings that its question was resolved under."""
         from actors.question.resolved import Defaults  # with it comes numpy, which an edge does not need to start
 
         question = next(iter(self.story.questions), None)

@@ -141,7 +141,6 @@ def _added(told: dict[str, Any], cases: Mapping[str, Case]) -> Case:
 
 
 def _of_item(item: Mapping[str, Any]) -> dict[str, Any]:
-    """What an item tells of its case."""
     metadata, expected = item.get("metadata"), item.get("expectedOutput")
     own = {key: expected[key] for key in _EXPECTED if key in expected} if isinstance(expected, dict) else None
     return {

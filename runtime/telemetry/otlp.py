@@ -118,7 +118,6 @@ _KINDS: Final = {"internal": 1, "server": 2, "client": 3}
 
 
 def otlp_json(spans: Sequence[Span], service: str) -> dict[str, Any]:
-    """The body of a request."""
     told = {"scope": {"name": "groundwire"}, "spans": [_span(each) for each in spans]}
     resource = {"attributes": [{"key": "service.name", "value": _value(service)}]}
     return {"resourceSpans": [{"resource": resource, "scopeSpans": [told]}]}

@@ -6,6 +6,7 @@ from its start on, as a counter of Prometheus does; the edge serves its text at 
 
 import contextlib
 from collections.abc import Callable
+from functools import partial
 
 import msgspec
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
@@ -82,36 +83,20 @@ class RunMetrics:
     """`count` each run once."""
 
     def __init__(self) -> None:
-        self._registry = registry = CollectorRegistry()
+        self._registry = CollectorRegistry()
         self._routes: set[str] = set()
-        self._runs = Counter(
-            "groundwire_runs", "Runs that ended, by way in and how.", ["via", "outcome", "reason"], registry=registry
-        )
-        self._run_s = Histogram(
-            "groundwire_run_seconds", "From the question to its end.", ["via"], registry=registry, buckets=_RUN_S
-        )
-        self._first_s = Histogram(
-            "groundwire_run_first_checked_seconds",
-            "From the question to the first checked sentence shown.",
-            ["via"],
-            registry=registry,
-            buckets=_RUN_S,
-        )
-        self._sentences = Counter("groundwire_run_sentences", "Sentences drafted.", ["via"], registry=registry)
-        self._withheld = Counter("groundwire_run_sentences_withheld", "Sentences withheld.", ["via"], registry=registry)
-        self._flags = Counter(
-            "groundwire_run_flags", "Sentences withheld, by each flag they had.", ["via", "flag"], registry=registry
-        )
-        self._stage_s = Histogram(
-            "groundwire_stage_seconds", "A stage's work.", ["stage"], registry=registry, buckets=_STAGE_S
-        )
-        self._fallbacks = Counter(
-            "groundwire_stage_fallbacks",
-            "Stages where something else decided than the model that was asked.",
-            ["stage"],
-            registry=registry,
-        )
-        self._tokens = Counter("groundwire_tokens", "Tokens of all models.", ["model", "direction"], registry=registry)
+        counter, times = partial(Counter, registry=self._registry), partial(Histogram, registry=self._registry)
+        self._runs = counter("groundwire_runs", "Runs that ended, by way in and how.", ["via", "outcome", "reason"])
+        self._run_s = times("groundwire_run_seconds", "From the question to its end.", ["via"], buckets=_RUN_S)
+        first = "From the question to the first checked sentence shown."
+        self._first_s = times("groundwire_run_first_checked_seconds", first, ["via"], buckets=_RUN_S)
+        self._sentences = counter("groundwire_run_sentences", "Sentences drafted.", ["via"])
+        self._withheld = counter("groundwire_run_sentences_withheld", "Sentences withheld.", ["via"])
+        self._flags = counter("groundwire_run_flags", "Sentences withheld, by each flag they had.", ["via", "flag"])
+        self._stage_s = times("groundwire_stage_seconds", "A stage's work.", ["stage"], buckets=_STAGE_S)
+        overruled = "Stages where something else decided than the model that was asked."
+        self._fallbacks = counter("groundwire_stage_fallbacks", overruled, ["stage"])
+        self._tokens = counter("groundwire_tokens", "Tokens of all models.", ["model", "direction"])
 
     def count(self, run: CountedRun) -> None:
         via = self._route(run.via)

@@ -77,17 +77,7 @@ def modules() -> list[str]:
 
 def make(page: Path, *options: str) -> subprocess.CompletedProcess[str]:
     """Have pytest write the page with new tables; with `--collect-only`, as if every test passed."""
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "tests.clients.table",
-        "-n0",
-        *options,
-        *modules(),
-    ]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.clients.table", "-n0", *options, *modules()]
     return subprocess.run(
         command, cwd=ROOT, env={**os.environ, _TO: str(page)}, capture_output=True, text=True, check=False
     )

@@ -38,10 +38,7 @@ def over(*clients: str) -> pytest.MarkDecorator:
 
 @pytest.fixture(scope="module")
 async def said(
-    request: pytest.FixtureRequest,
-    edge: str,
-    pipeline: Pipeline,
-    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest, edge: str, pipeline: Pipeline, tmp_path_factory: pytest.TempPathFactory
 ) -> Said:
     """The client, the results of its script by step, and the runs that it left."""
     client: str = request.param

@@ -177,10 +177,7 @@ async def test_greeting_without_stack(index: Path) -> None:
     out, err = await process.communicate(
         b"".join(
             json.dumps({"jsonrpc": "2.0", **each}).encode() + b"\n"
-            for each in (
-                {"id": 1, "method": "initialize", "params": hello},
-                {"id": "two", "method": "ping"},
-            )
+            for each in ({"id": 1, "method": "initialize", "params": hello}, {"id": "two", "method": "ping"})
         )
         + b"no protocol\n"
     )

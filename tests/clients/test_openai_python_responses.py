@@ -95,9 +95,7 @@ async def test_error(client: openai.AsyncOpenAI) -> None:
     assert missing.value.param == "model"
     with pytest.raises(openai.BadRequestError, match="no tool is ever called") as refused:
         await client.responses.create(
-            model="general",
-            input="hello",
-            tools=[{"type": "function", "name": "f", "parameters": {}, "strict": None}],
+            model="general", input="hello", tools=[{"type": "function", "name": "f", "parameters": {}, "strict": None}]
         )
     assert refused.value.param == "tools"
     with pytest.raises(openai.InternalServerError, match="model cannot be reached"):

@@ -73,11 +73,7 @@ async def test_ask(said: Said, pipeline: Pipeline) -> None:
 
 @over("openai-node")
 async def test_ask_and_delete(said: Said) -> None:
-    assert said[1]["ask"] == {
-        "first": CITED_TEXT,
-        "second": "The documents do not say.",
-        "gone": 404,
-    }
+    assert said[1]["ask"] == {"first": CITED_TEXT, "second": "The documents do not say.", "gone": 404}
 
 
 @over(*EVERY)

@@ -136,7 +136,4 @@ async def test_error(reader: Client, edge: str, pipeline: Pipeline) -> None:
     pipeline.scripts["broken"] = fail
     await reader.do("open", method="POST", url=f"{edge}/v1/runs", body={"question": "broken"})
     events = events_of(await reader.do("until"))
-    assert events == [
-        {"type": "error", "code": "internal", "content": "It broke.", "status": "end"},
-        {"type": "DONE"},
-    ]
+    assert events == [{"type": "error", "code": "internal", "content": "It broke.", "status": "end"}, {"type": "DONE"}]

@@ -16,7 +16,7 @@ from index.model import Document, Metadata
 from index.search.searcher import Searcher
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.forking.fork import fork
-from runtime.forking.live_powers import Live, hits_of
+from runtime.forking.live_powers import Live
 from runtime.processes.inference import Inference
 from runtime.processes.search import Threads
 from runtime.replay.journal_traces import read_run
@@ -89,7 +89,7 @@ async def test_an_answer_cites_only_what_passes(run: Whole, wanted: dict[str, ob
 async def test_sub_queries_obey_the_filter_in_replay_and_fork(run: Whole, index: Threads) -> None:
     wanted = Filter(path="lima/**", language="en")
     trace = await traced(run, "complex-lima", question=COMPLEX, filter=wanted)
-    searches = hits_of(trace)
+    searches = trace.story.searches
     assert len(searches) > 1
     assert {search.filter for search in searches} == {wanted}
     done = await replay(trace, pipeline())

@@ -89,12 +89,10 @@ class ChatAnswer(TextForm[bytes]):
 
     @cached_property
     def references(self) -> tuple[Reference, ...]:
-        """The sources cited, with addresses that open."""
         return opened_references(self.run.references, self.base)
 
     @cached_property
     def passages(self) -> tuple[NearPassage, ...]:
-        """The closest passages, with addresses that open."""
         return opened_passages(self.run.passages, self.base)
 
     @cached_property

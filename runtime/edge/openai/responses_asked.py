@@ -54,11 +54,7 @@ RULES: tuple[Rule[ResponseAsked], ...] = (
         lambda body: body.tool_choice not in (None, "none", "auto"),
         "no tool is ever called; leave it out",
     ),
-    (
-        "include",
-        lambda body: not set(body.include or ()) <= set(_INCLUDABLE),
-        "this cannot be included; leave it out",
-    ),
+    ("include", lambda body: not set(body.include or ()) <= set(_INCLUDABLE), "this cannot be included; leave it out"),
     (
         "top_logprobs",
         lambda body: bool(body.top_logprobs),
@@ -77,11 +73,7 @@ RULES: tuple[Rule[ResponseAsked], ...] = (
         "a conversation has no id of its own; use previous_response_id",
     ),
     ("prompt", lambda body: body.prompt is not None, "no prompts are kept here; put the question into input"),
-    (
-        "moderation",
-        lambda body: body.moderation is not None,
-        "answers are checked against the documents; leave it out",
-    ),
+    ("moderation", lambda body: body.moderation is not None, "answers are checked against the documents; leave it out"),
     ("image", lambda body: body.image is not None, "pictures are not read; leave it out"),
     ("access_programs", lambda body: body.access_programs is not None, "there are none here; leave it out"),
     (
@@ -162,7 +154,6 @@ def _constraints(body: ResponseAsked) -> Constraints:
 
 
 def text_of(record: RunRecord, kept: Kept) -> str:
-    """The text that the client received."""
     return record.answer + markdown(within(record.passages, record.answer, kept.asked.max_output_tokens))
 
 

@@ -20,7 +20,7 @@ from bus.runs.run_record import RunRecord
 from bus.runs.runs import NoSuchRun, Runs
 from bus.transport.envelope import set_aside
 from bus.wire.errors import UNREADABLE
-from bus.wire.messages import MAIN, AnswerSettled
+from bus.wire.messages import MAIN, AnswerSettled, same_fields
 from bus.wire.settled import NearPassage, Settled
 from bus.wire.subjects import ID_PATTERN, RESPONSE, Key, key_of
 from runtime.edge.cited import cited, cited_passages, opened_passages, opened_references
@@ -66,7 +66,6 @@ def response_id(run_id: str) -> str:
 
 
 def item_id(run_id: str) -> str:
-    """Of the answer's message."""
     return f"msg_{run_id}"
 
 
@@ -122,31 +121,18 @@ OUTCOME, REASON = "groundwire_outcome", "groundwire_reason"
 def begun(run_id: str, kept: Kept) -> Response:
     """The response before its run has ended."""
     body = kept.asked
-    return Response(
-        id=response_id(run_id),
-        created_at=kept.created_at,
-        status="in_progress",
-        model=body.model or "",
-        previous_response_id=body.previous_response_id,
-        instructions=body.instructions,
-        metadata=body.metadata or {},
-        store=body.store is not False,
-        background=bool(body.background),
-        max_output_tokens=body.max_output_tokens,
-        service_tier="flex" if body.service_tier == "flex" else "default",
-        truncation=body.truncation or "auto",
-        text=TextUsed(format=_format_of(body)),
-        tool_choice="none" if body.tool_choice == "none" else "auto",
-        parallel_tool_calls=body.parallel_tool_calls is not False,
-        max_tool_calls=body.max_tool_calls,
-        temperature=1.0 if body.temperature is None else body.temperature,
-        top_p=1.0 if body.top_p is None else body.top_p,
-        presence_penalty=body.presence_penalty or 0.0,
-        frequency_penalty=body.frequency_penalty or 0.0,
-        safety_identifier=body.safety_identifier,
-        prompt_cache_key=body.prompt_cache_key,
-        user=body.user,
-    )
+    given = {name: value for name, value in same_fields(body, Response).items() if value is not None}
+    own = {
+        "id": response_id(run_id),
+        "created_at": kept.created_at,
+        "status": "in_progress",
+        "model": body.model or "",
+        "service_tier": "flex" if body.service_tier == "flex" else "default",
+        "text": TextUsed(format=_format_of(body)),
+        "tool_choice": "none" if body.tool_choice == "none" else "auto",
+    }
+    echoed = {name: given[name] for name in given if name not in ("tools", "reasoning", "top_logprobs")}
+    return Response(**(echoed | own))
 
 
 def _format_of(body: ResponseAsked) -> FormatUsed:
@@ -175,11 +161,7 @@ def response_of(run_id: str, kept: Kept, record: RunRecord, base: str, *, withdr
     response = replace(
         response,
         completed_at=int(record.finished_at or 0),
-        usage=ResponseUsage(
-            input_tokens=record.tokens_in,
-            output_tokens=sent,
-            total_tokens=record.tokens_in + sent,
-        ),
+        usage=ResponseUsage(input_tokens=record.tokens_in, output_tokens=sent, total_tokens=record.tokens_in + sent),
         metadata=response.metadata | metadata,
         references=() if withdrawn else opened_references(record.references, base),
         passages=passages,
@@ -215,7 +197,6 @@ def response_of(run_id: str, kept: Kept, record: RunRecord, base: str, *, withdr
 
 
 def _incomplete(record: RunRecord, withdrawn: bool) -> Incomplete | None:
-    """Why the answer is incomplete; None for a complete answer."""
     if record.outcome == "cancelled":
         return "cancelled"
     if withdrawn:

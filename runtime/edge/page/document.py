@@ -42,7 +42,6 @@ def words() -> dict[str, dict[str, object]]:
 
 
 def _files() -> dict[str, bytes]:
-    """Every file that the document loads, by name."""
     files = {path.name: path.read_bytes() for path in sorted(HERE.iterdir()) if path.suffix in TYPES}
     spoken = json.dumps(words(), ensure_ascii=False)
     files["words.js"] = f"export const FALLBACK = {json.dumps(FALLBACK)};\nexport const WORDS = {spoken};\n".encode()

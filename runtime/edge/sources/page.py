@@ -151,14 +151,8 @@ async def _document_page(request: web.Request, edge: Edge, named: str, caller: C
 
 
 def _add_window(
-    main: Element,
-    text: SourceText,
-    window: tuple[int, int],
-    cited: tuple[int, int],
-    to: Addresses,
-    words: SourcePage,
+    main: Element, text: SourceText, window: tuple[int, int], cited: tuple[int, int], to: Addresses, words: SourcePage
 ) -> None:
-    """Add a part of the text, with links to the parts before and after it."""
     start, end = window
     blocks = MarkedBlocks(text, cited, words.columns)
     body = article_of(text)
@@ -184,7 +178,6 @@ def at_lines(text: SourceText, first: int) -> tuple[int, int]:
 
 
 def _page(language: str, title: str) -> tuple[Element, Element]:
-    """The whole document and its main part."""
     direction = "rtl" if of(language).identity.script in FROM_RIGHT else "ltr"
     page = Element("html", {"lang": language, "dir": direction})
     head = add(page, "head")
@@ -199,7 +192,6 @@ def _page(language: str, title: str) -> tuple[Element, Element]:
 
 
 def _add_head(main: Element, text: SourceText, to: Addresses, words: SourcePage, language: str) -> None:
-    """The document's metadata and address."""
     page_words = of(language).page
     about = text.about
     facts = [

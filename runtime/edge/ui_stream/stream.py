@@ -97,7 +97,6 @@ class UiForm(TextForm[bytes]):
                 return ui.UiQueued(id="queued", data=event)
 
     def _end(self, metadata: ui.UiMetadata, unverified: Iterable[UnverifiedSentence]) -> Iterator[ui.UiChunk]:
-        """The chunks after the text of an answer, or its withdrawal."""
         run = self.run
         sources = {each.n: each for each in cited(run.text, run.references, self.base)}
         if self._has_text:
@@ -166,7 +165,6 @@ class UiForm(TextForm[bytes]):
         yield ui.UiError(error_text=problem.detail)
 
     def _metadata(self, record: RunRecord | None) -> ui.UiMetadata:
-        """The end of the run, from its record."""
         same = same_fields(record, ui.UiMetadata) if record is not None else {"run_id": self.run.run_id}
         return ui.UiMetadata(**(same | {"withdrawn": bool(self.run.withdrawn)}))
 

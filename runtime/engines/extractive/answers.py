@@ -101,7 +101,6 @@ def answer_structured(prompt: AnswerStructured) -> StructuredAnswer:
 
 
 def sources(quoted: list[Quoted]) -> tuple[str, ...]:
-    """The `source_id`s of the sentences, each once, in order of first use."""
     return tuple(dict.fromkeys(e.source_id for q in quoted for e in q.cites))
 
 

@@ -1,4 +1,4 @@
-"""The extractive engine: the table from each prompt's variables to the rule that answers them, in a few milliseconds."""
+"""The extractive engine: each prompt is answered by the rule of its name, in a few milliseconds."""
 
 import asyncio
 import re
@@ -9,65 +9,22 @@ import msgspec
 
 from bus.wire.errors import Unavailable
 from bus.wire.response_schema import NEEDS_MODEL
-from prompts.contracts import (
-    AnswerHint,
-    AnswerReport,
-    AnswerSimple,
-    AnswerStructured,
-    AnswerSynthesis,
-    ClassifyIntent,
-    ClassifyQuery,
-    DecomposeQuery,
-    GuardLanguage,
-    JudgeRelevance,
-    JudgeSufficiency,
-    Part,
-    Prompt,
-    RewriteQuery,
-    SelectEvidence,
-    VerifyAnswer,
-)
+from prompts.contracts import PROMPTS, Part, Prompt
 from runtime.engines.engine import Delta, Finished, Request, Wiring
-from runtime.engines.extractive.answers import (
-    answer_hint,
-    answer_report,
-    answer_simple,
-    answer_structured,
-    answer_synthesis,
-)
-from runtime.engines.extractive.judging import (
-    guard_language,
-    judge_relevance,
-    judge_sufficiency,
-    select_evidence,
-    verify_answer,
-)
-from runtime.engines.extractive.queries import classify_intent, classify_query, decompose_query
-from runtime.engines.extractive.rewriting import rewrite_query
+from runtime.engines.extractive import answers, judging, queries, rewriting
 from runtime.settings import InferenceSettings
 
-# Each value takes the key's type, which Python's types cannot express for a table.
-REPLIES: dict[type[Prompt[Any]], Callable[..., Part | str]] = {
-    ClassifyIntent: classify_intent,
-    RewriteQuery: rewrite_query,
-    ClassifyQuery: classify_query,
-    DecomposeQuery: decompose_query,
-    JudgeRelevance: judge_relevance,
-    JudgeSufficiency: judge_sufficiency,
-    SelectEvidence: select_evidence,
-    AnswerSimple: answer_simple,
-    AnswerReport: answer_report,
-    AnswerSynthesis: answer_synthesis,
-    AnswerStructured: answer_structured,
-    AnswerHint: answer_hint,
-    VerifyAnswer: verify_answer,
-    GuardLanguage: guard_language,
+#: By name of a prompt the function of that name, which takes its variables.
+RULES: dict[str, Callable[[Any], Part | str]] = {
+    prompt.name: getattr(module, prompt.name)
+    for module in (answers, judging, queries, rewriting)
+    for prompt in PROMPTS
+    if hasattr(module, prompt.name)
 }
 
 
 def reply_to(variables: Prompt[Any]) -> Part | str:
-    """The reply, of the prompt's `reply` type. Raises KeyError for a prompt that is not in `prompts.contracts`."""
-    return REPLIES[type(variables)](variables)
+    return RULES[variables.name](variables)
 
 
 # A word with the space before it, or a few characters of a script without spaces.

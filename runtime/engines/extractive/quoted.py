@@ -39,7 +39,6 @@ class Quoted:
 
     @property
     def stands_alone(self) -> bool:
-        """Whether it is shown on lines of its own."""
         return "\n" in self.cited or self.kind == "table_row"
 
 

@@ -91,11 +91,7 @@ class AiohttpSseClient2:
     async def open(self, method: str, url: str, body: object = None, last: str = "") -> dict[str, object]:
         more = {"json": body} if body is not None else {}
         self.source = aiohttp_sse.EventSource(
-            url,
-            option={"method": method},
-            headers=resuming(last),
-            reconnection_time=timedelta(seconds=0.01),
-            **more,
+            url, option={"method": method}, headers=resuming(last), reconnection_time=timedelta(seconds=0.01), **more
         )
         try:
             await self.source.connect()

@@ -66,10 +66,7 @@ async def complete(edge: str, *, stream: bool, **fields: object) -> tuple[str, d
     """The content, the fields that are ours, and the id of the run."""
     async with openai.AsyncOpenAI(base_url=f"{edge}/v1", api_key="none", max_retries=0) as client:
         answer: Any = await client.chat.completions.create(
-            model="general",
-            messages=[{"role": "user", "content": "near enough?"}],
-            stream=stream,
-            extra_body=fields,
+            model="general", messages=[{"role": "user", "content": "near enough?"}], stream=stream, extra_body=fields
         )
         if not stream:
             return answer.choices[0].message.content, answer.model_extra, answer.id.removeprefix("chatcmpl-")

@@ -18,10 +18,7 @@ from runtime.settings import AccessSettings, EdgeSettings, Settings
 from tests.polling import until
 
 
-@given(
-    rate=st.tuples(st.integers(1, 20), st.sampled_from([1, 60])),
-    waits=st.lists(st.floats(0, 3), max_size=60),
-)
+@given(rate=st.tuples(st.integers(1, 20), st.sampled_from([1, 60])), waits=st.lists(st.floats(0, 3), max_size=60))
 def test_rate_admits_its_number_with_a_true_wait(rate: tuple[int, int], waits: list[float]) -> None:
     now = [0.0]
     limits = Limits(lambda: now[0])

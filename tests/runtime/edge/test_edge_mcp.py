@@ -23,10 +23,7 @@ __all__ = ["sources", "world"]
 
 SESSION = "0123456789abcdef" * 2
 BOTH = {"Accept": "application/json, text/event-stream"}
-META = {
-    "io.modelcontextprotocol/protocolVersion": MODERN,
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
+META = {"io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {}}
 
 
 @pytest.fixture(autouse=True)

@@ -165,11 +165,7 @@ async def test_retry_joins_no_failed_run(http: aiohttp.ClientSession, slow: Slow
 
 @pytest.mark.parametrize(
     ("path", "stream", "on_disconnect", "outcome"),
-    [
-        (CHAT, True, None, "cancelled"),
-        (CHAT, False, None, "cancelled"),
-        (CHAT, True, "continue", "answered"),
-    ],
+    [(CHAT, True, None, "cancelled"), (CHAT, False, None, "cancelled"), (CHAT, True, "continue", "answered")],
 )
 async def test_run_ends_with_its_chat_client(
     http: aiohttp.ClientSession,

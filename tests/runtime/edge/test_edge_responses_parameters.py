@@ -135,11 +135,7 @@ def test_every_openai_parameter_is_known() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "params"),
-    [
-        ("", {"stream": "yes"}),
-        ("", {"stream": "true", "starting_after": "-1"}),
-    ],
+    ("path", "params"), [("", {"stream": "yes"}), ("", {"stream": "true", "starting_after": "-1"})]
 )
 async def test_a_bad_query_names_its_parameter(http: aiohttp.ClientSession, path: str, params: dict[str, str]) -> None:
     response_id = (await created(http, "환불은"))["id"]

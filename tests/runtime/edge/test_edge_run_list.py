@@ -177,10 +177,7 @@ async def test_key_lists_and_traces_its_own_runs(pipeline: Pipeline, tmp_path: P
     tokens = {name: keys.add(name, ("ask", "read"), now=0) for name in ("lister", "stranger")}
     tokens["asker"] = keys.add("asker", ("ask",), now=0)
     settings = Settings(
-        bus=pipeline.bus.settings,
-        edge=EdgeSettings(port=0),
-        access=AccessSettings(required=True),
-        state=str(tmp_path),
+        bus=pipeline.bus.settings, edge=EdgeSettings(port=0), access=AccessSettings(required=True), state=str(tmp_path)
     )
     async with open_edge(settings) as base:
         clients = {

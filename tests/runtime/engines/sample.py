@@ -96,12 +96,7 @@ def render(
 
 def shape(**properties: Any) -> dict[str, Any]:
     """A closed object schema in which everything is required."""
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 #: A reply that goes on until it is stopped.

@@ -128,8 +128,7 @@ async def test_default_answer_has_sixty_tokens_and_a_citation():
 
 
 @pytest.mark.parametrize(
-    ("shown", "fresh"),
-    [("", ["my ", "pieces"]), ("my ", ["pieces"]), ("my pi", ["eces"]), ("my pieces", [])],
+    ("shown", "fresh"), [("", ["my ", "pieces"]), ("my ", ["pieces"]), ("my pi", ["eces"]), ("my pieces", [])]
 )
 async def test_what_was_shown_is_not_repeated(shown, fresh):
     engine = ScriptedEngine(lambda asked: ["my ", "pieces"])

@@ -15,7 +15,7 @@ from runtime.engines.engine import Request
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.engines.scripted.engine import ScriptedEngine
 from runtime.forking.fork import NothingToFork, fork, keep
-from runtime.forking.live_powers import Live, NotRecorded, hits_of, replies_of
+from runtime.forking.live_powers import Live, NotRecorded, replies_of
 from runtime.processes.inference import Inference
 from runtime.replay.difference import parting
 from runtime.replay.journal_traces import latest_runs, read_run
@@ -114,7 +114,7 @@ async def test_hits_come_from_trace_or_index(traces: dict[str, Trace]) -> None:
     assert searched
     assert (await replay(trace, pipeline())).divergence is None
     second = live()
-    second.hits = hits_of(trace)
+    second.hits = trace.story.searches
     assert parting(trace, await fork(trace, pipeline(), "retrieve", "second", second), pipeline()) is None
     with pytest.raises(NotRecorded, match="no hits for 'When are refunds paid\\?'"):
         await fork(trace, pipeline(), "retrieve", "third", live())

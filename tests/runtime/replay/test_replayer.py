@@ -7,12 +7,7 @@ from collections.abc import AsyncIterator
 import msgspec
 import pytest
 
-from actors import (
-    judge_relevance,
-    judge_sufficiency,
-    retrieve,
-    stream_references,
-)
+from actors import judge_relevance, judge_sufficiency, retrieve, stream_references
 from actors.answering import drafting, sentence_check
 from actors.choosing import choose
 from actors.outcome import settling

@@ -130,8 +130,7 @@ def records(settled: Settled, **headers: str) -> list[Record]:
 
 
 @pytest.mark.parametrize(
-    ("headers", "via"),
-    [({}, "nats"), ({VIA: "chat"}, "chat"), ({VIA: 'x"} 1\n'}, "nats"), ({VIA: "a" * 40}, "nats")],
+    ("headers", "via"), [({}, "nats"), ({VIA: "chat"}, "chat"), ({VIA: 'x"} 1\n'}, "nats"), ({VIA: "a" * 40}, "nats")]
 )
 def test_interface_label_is_a_plain_name(headers: dict[str, str], via: str) -> None:
     assert f'groundwire_runs_total{{outcome="declined",reason="",via="{via}"}} 1.0' in text_after(

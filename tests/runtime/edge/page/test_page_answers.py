@@ -438,10 +438,7 @@ async def test_page_asks_for_a_required_key(
     """A key with the scope `ask` alone gets its answers, but not later reads of them."""
     token = KeyFile(tmp_path / "keys.json").add("ann", scopes, now=0)
     settings = Settings(
-        bus=pipeline.bus.settings,
-        edge=EdgeSettings(port=0),
-        access=AccessSettings(required=True),
-        state=str(tmp_path),
+        bus=pipeline.bus.settings, edge=EdgeSettings(port=0), access=AccessSettings(required=True), state=str(tmp_path)
     )
     async with open_edge(settings) as address:
         context = await chromium.new_context(locale="en-GB")

@@ -32,7 +32,7 @@ from prompts.contracts import (
 from prompts.library import Library
 from prompts.vocabulary import Language
 from runtime.engines.engine import Delta, Finished, Request
-from runtime.engines.extractive.engine import REPLIES, ExtractiveEngine, reply_to
+from runtime.engines.extractive.engine import RULES, ExtractiveEngine, reply_to
 from runtime.engines.extractive.judging import judge_relevance
 from tests.runtime.engines.extractive.cases import ANSWERED, PASSAGES, chunks, evidence
 
@@ -94,7 +94,7 @@ def library() -> Library:
 
 
 def test_every_prompt_has_a_rule() -> None:
-    assert list(REPLIES) == list(PROMPTS)
+    assert RULES.keys() == {prompt.name for prompt in PROMPTS}
 
 
 @pytest.mark.parametrize("times", [1, 12])

@@ -105,12 +105,7 @@ def test_another_search_uses_the_content_words() -> None:
         ("The fee is $30.", "The fee is $40 [1].", "numeric_conflict", "critical"),
         ("The fee is $30.", "The fee is $30 [1].", None, None),
         ("She said “we are late”.", "She said “songs were sung” [1].", "unsupported_claim", "critical"),
-        (
-            "개봉한 제품은 환불할 수 없습니다.",
-            "개봉한 제품은 환불할 수 있습니다 [1].",
-            "direct_negation",
-            "critical",
-        ),
+        ("개봉한 제품은 환불할 수 없습니다.", "개봉한 제품은 환불할 수 있습니다 [1].", "direct_negation", "critical"),
         ("费用为30元。", "费用为40元[1]。", "numeric_conflict", "critical"),
         ("Les frais sont de 30 euros.", "Les frais sont de 40 euros [1].", "numeric_conflict", "critical"),
         ("الرسوم 30 دينارا.", "الرسوم 40 دينارا [1].", "numeric_conflict", "critical"),
