@@ -2,14 +2,14 @@
 
 import asyncio
 
-from bus.powers.events import Done, Emitter, Error, References, Sources, StageEvent, TokensEnd, Withheld, tokens_of
+from bus.powers.events import Done, Emitter, Error, Sources, StageEvent, Withheld, tokens_of
 from bus.powers.events import Source as FoundSource
 from bus.transport.follow import follow
-from bus.wire.messages import QuestionAsked, RunFinished
+from bus.wire.messages import QuestionAsked
 from bus.wire.parts import Flag
 from bus.wire.settled import CitedPlace, Reference, Settled, WithheldSentence
 from bus.wire.subjects import RUNS, finished
-from tests.runtime.edge.conftest import Pipeline
+from tests.runtime.edge.conftest import Pipeline, plays
 
 ANSWER = "Refunds are paid within 14 days [1]. The shipping fee is kept [2]."
 QUOTES = ("Refunds are paid within 14 days of the return.", "The shipping fee of 3,000 won is not refunded.")
@@ -36,7 +36,7 @@ async def cites(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> Non
     await emitter.tokens(tokens_of(ANSWER[:36]))
     await emitter.aside(Withheld(content=_WITHHELD.text, flags=_WITHHELD.flags))
     await emitter.tokens(tokens_of(ANSWER[36:]))
-    await _end(pipeline, run_id, emitter, question)
+    await _end(pipeline, emitter, question)
 
 
 class Held:
@@ -59,16 +59,13 @@ class Held:
             cancelled.cancel()
         if self.go_on.is_set():
             await emitter.tokens(tokens_of(ANSWER[36:]))
-            await _end(pipeline, run_id, emitter, question)
+            await _end(pipeline, emitter, question)
         else:
             await emitter.events(Error(code="cancelled", content="this run was cancelled"), Done())
 
 
-async def fails(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
-    settled = Settled(outcome="failed", reason="model_unavailable", question=question.question)
-    await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-    emitter = Emitter(pipeline.bus.journal, run_id)
-    await emitter.events(Error(code="model_unavailable", content="the model does not answer"), Done())
+_UNAVAILABLE = Error(code="model_unavailable", content="the model does not answer")
+fails = plays("", _UNAVAILABLE, outcome="failed", reason="model_unavailable")
 
 
 async def _cancelled(pipeline: Pipeline, run_id: str) -> None:
@@ -76,7 +73,7 @@ async def _cancelled(pipeline: Pipeline, run_id: str) -> None:
         return
 
 
-async def _end(pipeline: Pipeline, run_id: str, emitter: Emitter, question: QuestionAsked) -> None:
+async def _end(pipeline: Pipeline, emitter: Emitter, question: QuestionAsked) -> None:
     settled = Settled(
         outcome="answered",
         question=question.question,
@@ -87,5 +84,4 @@ async def _end(pipeline: Pipeline, run_id: str, emitter: Emitter, question: Ques
         withheld=(_WITHHELD,),
         profile=question.profile,
     )
-    await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-    await emitter.events(TokensEnd(), References(items=(SOURCE,)), Done())
+    await pipeline.end(emitter, settled)

@@ -10,11 +10,11 @@ import aiohttp
 import pytest
 
 from bus.journal.access import Access
-from bus.powers.events import Done, Emitter, Error, References, StageEvent, TokensEnd, VerdictEvent, Withheld, tokens_of
+from bus.powers.events import Done, Emitter, Error, StageEvent, VerdictEvent, Withheld, tokens_of
 from bus.runs.runs import Runs
-from bus.wire.messages import QuestionAsked, RunFinished
+from bus.wire.messages import QuestionAsked
 from bus.wire.settled import CitedPlace, Reference, Settled
-from bus.wire.subjects import finished, key_of
+from bus.wire.subjects import key_of
 from runtime.settings import AccessSettings, EdgeSettings, Settings
 from tests.clients.installed import node_in
 from tests.clients.table import Row
@@ -22,7 +22,8 @@ from tests.clients.talking import Client, client
 from tests.faults.door import World, world
 from tests.faults.door import edge as an_edge
 from tests.polling import until
-from tests.runtime.edge.conftest import Bus, Pipeline
+from tests.runtime.edge.citing import FAILS, WITHDRAWN
+from tests.runtime.edge.conftest import Bus, Pipeline, plays
 
 __all__ = ["world"]  # a fixture
 
@@ -82,8 +83,7 @@ class Script:
             profile=question.profile,
             language="en",
         )
-        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-        await emitter.events(TokensEnd(), References(items=REFERENCES), Done())
+        await pipeline.end(emitter, settled)
 
 
 @pytest.fixture
@@ -416,34 +416,11 @@ async def test_a_page_of_another_origin(world: World) -> None:
                 assert response.headers.get("Access-Control-Allow-Origin") == (origin if status == 200 else None)
 
 
-async def _fail(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
-    emitter = Emitter(pipeline.bus.journal, run_id)
-    await emitter.tokens(["half"])
-    settled = Settled(outcome="failed", reason="model_unavailable", question=question.question)
-    await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-    await emitter.events(Error(code="model_unavailable", content="the model cannot be reached"), Done())
-
-
-async def _withdraw(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
-    emitter = Emitter(pipeline.bus.journal, run_id)
-    await emitter.tokens(["Within 90 days."])
-    settled = Settled(outcome="refused", reason="grounding_failed", question=question.question)
-    await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-    await emitter.events(Error(code="grounding_failed", content="It is withdrawn."), Done())
-
-
-async def _cut(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
-    emitter = Emitter(pipeline.bus.journal, run_id)
-    await emitter.tokens(["Within"])
-    settled = Settled(outcome="answered", question=question.question, answer="Within", cut="length")
-    await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-    await emitter.events(TokensEnd(), Done())
-
-
 async def _cancelled(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
     emitter = Emitter(pipeline.bus.journal, run_id)
     await emitter.tokens(["half"])
     await emitter.events(Error(code="cancelled", content="It was cancelled."), Done())
 
 
-SCRIPTS = {"fail": _fail, "withdraw": _withdraw, "cut": _cut, "cancelled": _cancelled}
+CUT = plays("Within", outcome="answered", answer="Within", cut="length")
+SCRIPTS = {"fail": FAILS, "withdraw": WITHDRAWN, "cut": CUT, "cancelled": _cancelled}

@@ -41,17 +41,15 @@ import runtime.edge.relay
 import runtime.edge.runs
 import runtime.edge.search
 from bus.powers.events import Done as SentDone
-from bus.powers.events import Emitter, tokens_of
+from bus.powers.events import Emitter
 from bus.powers.events import Error as SentError
 from bus.powers.searching import SearchReply, SearchRequest, serve_search
-from bus.wire.messages import QuestionAsked, RunFinished
-from bus.wire.settled import Settled
-from bus.wire.subjects import finished
+from bus.wire.messages import QuestionAsked
 from runtime.cli import groundwire
 from tests.clients.cutting import CutProxy
 from tests.clients.table import Row
 from tests.faults.door import World, world
-from tests.runtime.edge.conftest import Bus, Pipeline
+from tests.runtime.edge.conftest import Bus, Pipeline, plays
 from tests.whole import find
 
 ROWS = (Row(name="`groundwire.client`", over="/v1/runs"),)
@@ -140,14 +138,8 @@ async def test_error(client: Client, edge: str, pipeline: Pipeline) -> None:
         with pytest.raises(Unreachable, match="cannot be reached"):
             await nobody.ask("anybody?")
 
-    async def fails(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
-        settled = Settled(outcome="failed", question=question.question, reason="model_unavailable")
-        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-        await Emitter(pipeline.bus.journal, run_id).events(
-            SentError(code="model_unavailable", content="No model answers."), SentDone()
-        )
-
-    pipeline.scripts["fails"] = fails
+    error = SentError(code="model_unavailable", content="No model answers.")
+    pipeline.scripts["fails"] = plays("", error, outcome="failed", reason="model_unavailable")
     async with client.stream("fails") as stream:
         with pytest.raises(RunFailed, match="No model answers"):
             await stream.text_at_end()
@@ -155,14 +147,8 @@ async def test_error(client: Client, edge: str, pipeline: Pipeline) -> None:
 
 
 async def test_a_shown_answer_is_taken_back(client: Client, pipeline: Pipeline) -> None:
-    async def withdrawn(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
-        emitter = Emitter(pipeline.bus.journal, run_id)
-        await emitter.tokens(tokens_of("Wrong [1]."))
-        settled = Settled(outcome="refused", question=question.question, reason="grounding_failed")
-        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-        await emitter.events(SentError(code="grounding_failed", content="Taken back."), SentDone())
-
-    pipeline.scripts["withdrawn"] = withdrawn
+    error = SentError(code="grounding_failed", content="Taken back.")
+    pipeline.scripts["withdrawn"] = plays("Wrong [1].", error, outcome="refused", reason="grounding_failed")
     async with client.stream("withdrawn") as stream:
         assert await stream.text_at_end() == "Wrong [1]."
     assert stream.withdrawn == "Taken back."

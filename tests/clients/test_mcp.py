@@ -1,7 +1,8 @@
 """The Python client of the Model Context Protocol, over HTTP, at both versions of the protocol."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+import contextlib
+from collections.abc import AsyncIterator
 from typing import Any
 
 import anyio
@@ -27,32 +28,35 @@ ERAS = ("legacy", "2026-07-28")
 URI = "groundwire://source/shop%2Frefunds.md"
 
 
-@pytest.fixture(params=ERAS)
-async def client(request: pytest.FixtureRequest, edge: str) -> AsyncIterator[Client]:
-    # A client closes what it opened in the task that opened it, which a fixture's end is not.
-    opened: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
+@contextlib.asynccontextmanager
+async def staying(client: Client) -> AsyncIterator[Client]:
+    """The client, opened and closed in one task, as it wants: a fixture's end is in another than its beginning."""
+    opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     close = asyncio.Event()
 
     async def hold() -> None:
-        async with Client(f"{edge}/mcp", mode=request.param) as made:
-            opened.set_result(made)
+        async with client:
+            opened.set_result(None)
             await close.wait()
 
     holding = asyncio.create_task(hold())
     await asyncio.wait([holding, opened], return_when=asyncio.FIRST_COMPLETED)
     if holding.done():
         await holding
-    yield opened.result()
+    yield client
     close.set()
     await holding
 
 
+@pytest.fixture(params=ERAS)
+async def client(request: pytest.FixtureRequest, edge: str) -> AsyncIterator[Client]:
+    async with staying(Client(f"{edge}/mcp", mode=request.param)) as made:
+        yield made
+
+
 @pytest.fixture(autouse=True)
-def scripts(pipeline: Pipeline) -> Iterator[None]:
-    before = dict(pipeline.scripts)
+def scripts(pipeline: Pipeline) -> None:
     pipeline.scripts |= {"cites": cites, "fails": fails}
-    yield
-    pipeline.scripts = before
 
 
 class Progress:

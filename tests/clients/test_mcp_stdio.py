@@ -17,7 +17,7 @@ from runtime.commands.mcp import Home
 from runtime.processes.state_folder import running, state_folder
 from runtime.settings import IndexSettings, Settings
 from tests.clients.table import Row
-from tests.clients.test_mcp import Progress
+from tests.clients.test_mcp import Progress, staying
 from tests.polling import until
 
 ROWS = (
@@ -63,32 +63,11 @@ def _write(folder: Path, texts: dict[str, str]) -> None:
         (folder / name).write_text(text)
 
 
-def server(index: Path) -> StdioServerParameters:
-    return StdioServerParameters(
-        command=COMMAND[0],
-        args=[*COMMAND[1:], "mcp", "--index", str(index)],
-        env={**os.environ, "GROUNDWIRE_STATE": str(index.parent / "state")},
-    )
-
-
-@contextlib.asynccontextmanager
-async def started(index: Path) -> AsyncIterator[Client]:
-    """A client with a server of its own; it is closed by the task that opened it, as it wants."""
-    opened: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
-    close = asyncio.Event()
-
-    async def hold() -> None:
-        async with Client(server(index)) as made:
-            opened.set_result(made)
-            await close.wait()
-
-    holding = asyncio.create_task(hold())
-    await asyncio.wait([holding, opened], return_when=asyncio.FIRST_COMPLETED)
-    if holding.done():
-        await holding
-    yield opened.result()
-    close.set()
-    await holding
+def started(index: Path) -> contextlib.AbstractAsyncContextManager[Client]:
+    """A client with a server of its own."""
+    environ = {**os.environ, "GROUNDWIRE_STATE": str(index.parent / "state")}
+    arguments = [*COMMAND[1:], "mcp", "--index", str(index)]
+    return staying(Client(StdioServerParameters(command=COMMAND[0], args=arguments, env=environ)))
 
 
 @pytest.fixture(scope="module")

@@ -13,13 +13,14 @@ import pytest
 from click.testing import CliRunner
 
 from bus.runs.run_record import RunRecord
-from bus.wire.settled import Citation, NearPassage
+from bus.wire.settled import NearPassage
 from index import languages
 from prompts import notices
 from runtime.cli import commands
 from runtime.cli import groundwire as groundwire_group
 from runtime.commands.answer_shown import answer_pieces, passage_pieces, print_passages
 from runtime.terminal import styled
+from tests.runtime.edge.conftest import citation
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -130,19 +131,7 @@ def test_matching_words_are_bold_and_terminal_is_safe(capsys: pytest.CaptureFixt
     ],
 )
 def test_the_sentence_that_answers_is_bold(cited: str, lead: tuple[int, int], answer: str, shown: str) -> None:
-    one = Citation(
-        n=1,
-        source_id="a.md",
-        title="",
-        url="",
-        page=None,
-        source_start=40,
-        source_end=40 + len(cited),
-        cited_text=cited,
-        answer_start=0,
-        answer_end=0,
-        lead=(40 + lead[0], 40 + lead[1]),
-    )
+    one = citation(1, cited, 40, lead=(40 + lead[0], 40 + lead[1]))
     record = RunRecord(run_id="r", status="finished", question="", profile="general", citations=(one,))
     assert styled(*answer_pieces(answer, record)) == shown
     assert answer_pieces(answer, None) == (answer,)

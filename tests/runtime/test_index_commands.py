@@ -166,13 +166,19 @@ def test_commands_show_the_groups(tmp_path: Path) -> None:
     ]
 
 
-def test_long_build_reports_progress_and_estimate() -> None:
+def told(*steps: tuple[float, str, int, int]) -> list[str]:
+    """What is said of a build's steps, each at its second."""
     said: list[str] = []
     now = 0.0
     tell = lines(said.append, lambda: now)
-    for second in range(301):
-        now = float(second)
-        tell("read", second * 400, 120_000)
+    for second, *step in steps:
+        now = second
+        tell(*step)
+    return said
+
+
+def test_long_build_reports_progress_and_estimate() -> None:
+    said = told(*((second, "read", second * 400, 120_000) for second in range(301)))
     assert said[0] == "read 4,000 of 120,000 documents, 5 min left"
     assert said[26] == "read 108,000 of 120,000 documents, less than a minute left"
     assert len(said) == 30
@@ -180,40 +186,23 @@ def test_long_build_reports_progress_and_estimate() -> None:
 
 
 def test_estimate_follows_recent_speed() -> None:
-    said: list[str] = []
-    now = 0.0
-    tell = lines(said.append, lambda: now)
-    tell("read", 0, 1_000_000)
-    for second in range(10, 200):
-        now = float(second)
-        tell("read", 900_000 + 10 * second, 1_000_000)  # most was read by a build that was stopped
+    begun = (0, "read", 0, 1_000_000)  # most was read by a build that was stopped
+    said = told(begun, *((second, "read", 900_000 + 10 * second, 1_000_000) for second in range(10, 200)))
     assert said[0].endswith("less than a minute left")
     assert said[-1] == "read 901,900 of 1,000,000 documents, 2 h 44 min left"
 
 
 def test_a_file_that_takes_long_is_named() -> None:
-    said: list[str] = []
-    now = 0.0
-    tell = lines(said.append, lambda: now)
-    for second in range(31):
-        now = float(second)
-        tell("reading Logs/big.log", second, 60)
+    said = told(*((second, "reading Logs/big.log", second, 60) for second in range(31)))
     assert said[0] == "reading Logs/big.log: 10 s; stopped at 60 s"
     assert len(said) == 3
 
 
 def test_short_or_stalled_build_is_silent() -> None:
-    said: list[str] = []
-    now = 0.0
-    tell = lines(said.append, lambda: now)
-    for step in range(100):
-        now = step / 11
-        tell("read", step, 100)
-    assert said == []
-    for step in range(10, 60):
-        now = float(step)
-        tell("bm25", 3 if step > 10 else 1, 100)
-    assert said == ["indexed 3 of 100 passages for BM25, 1 min left"]
+    short = [(step / 11, "read", step, 100) for step in range(100)]
+    assert told(*short) == []
+    stalled = [(step, "bm25", 3 if step > 10 else 1, 100) for step in range(10, 60)]
+    assert told(*short, *stalled) == ["indexed 3 of 100 passages for BM25, 1 min left"]
 
 
 URL = "http://127.0.0.1:9/handbook"

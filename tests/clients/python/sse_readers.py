@@ -5,6 +5,7 @@ import contextlib
 import sys
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
+from typing import Any
 
 import aiohttp
 import httpx
@@ -23,10 +24,26 @@ def resuming(last: str) -> dict[str, str]:
     return {"Last-Event-ID": last} if last else {}
 
 
-class HttpxSse:
+class Iterated:
+    """Its events are an iterator."""
+
+    events: Iterator[Any]
+
+    def until(self, text: str = DONE) -> dict[str, object]:
+        got: Events = []
+        try:
+            for event in self.events:
+                got.append((event.id, event.data))
+                if text in event.data:
+                    break
+        except BROKEN:
+            return {"events": got, "broken": True}
+        return {"events": got, "broken": False}
+
+
+class HttpxSse(Iterated):
     def __init__(self) -> None:
         self.stack = contextlib.ExitStack()
-        self.events: Iterator[httpx_sse.ServerSentEvent] = iter(())
 
     def open(self, method: str, url: str, body: object = None, last: str = "") -> dict[str, object]:
         http = self.stack.enter_context(httpx.Client(timeout=60.0))
@@ -37,25 +54,13 @@ class HttpxSse:
         self.events = source.iter_sse()
         return {"status": 200, "run_id": response.headers["X-Run-Id"]}
 
-    def until(self, text: str = DONE) -> dict[str, object]:
-        got: Events = []
-        try:
-            for event in self.events:
-                got.append((event.id, event.data))
-                if text in event.data:
-                    break
-        except BROKEN:
-            return {"events": got, "broken": True}
-        return {"events": got, "broken": False}
-
     def close(self) -> None:
         self.stack.close()
 
 
-class SseclientPy:
+class SseclientPy(Iterated):
     def __init__(self) -> None:
         self.client: sseclient.SSEClient | None = None
-        self.events: Iterator[sseclient.Event] = iter(())
 
     def open(self, method: str, url: str, body: object = None, last: str = "") -> dict[str, object]:
         headers = {"Accept": "text/event-stream"} | resuming(last)
@@ -65,17 +70,6 @@ class SseclientPy:
         self.client = sseclient.SSEClient(response)
         self.events = self.client.events()
         return {"status": 200, "run_id": response.headers["X-Run-Id"]}
-
-    def until(self, text: str = DONE) -> dict[str, object]:
-        got: Events = []
-        try:
-            for event in self.events:
-                got.append((event.id, event.data))
-                if text in event.data:
-                    break
-        except BROKEN:
-            return {"events": got, "broken": True}
-        return {"events": got, "broken": False}
 
     def close(self) -> None:
         if self.client is not None:

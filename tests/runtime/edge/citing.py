@@ -1,13 +1,9 @@
 """An answer with markers for several places of two sources, as from the pipeline: for tests of other protocols' citations."""
 
-from actors.stream_answer import stream_answer
-from actors.stream_references import stream_references
-from bus.powers.events import Done, Emitter, References, TokensEnd, tokens_of
-from bus.wire.messages import AnswerSettled, QuestionAsked, RunFinished
+from bus.powers.events import Error
 from bus.wire.parts import Flag
-from bus.wire.settled import CitedPlace, Reference, Settled, UnverifiedSentence
-from bus.wire.subjects import finished
-from tests.runtime.edge.conftest import Pipeline
+from bus.wire.settled import CitedPlace, Reference, UnverifiedSentence
+from tests.runtime.edge.conftest import ends, plays
 
 #: The first character is of several code points, and outside the basic plane.
 SHOWN = "👩‍🎓 Refunds take 14 days [1]. The shop opens at nine [2, 3], and `a[1]` is code [1]."
@@ -51,34 +47,25 @@ UNVERIFIED = UnverifiedSentence(
 PLACE = (UNVERIFIED.answer_start, UNVERIFIED.answer_end)
 
 
-async def doubt(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
-    """An answer with an unverified sentence, by the pipeline's own last stages."""
-    emitter = Emitter(pipeline.bus.journal, run_id)
-    settled = Settled(
-        outcome="answered",
-        question=question.question,
-        answer=DOUBTED,
-        confidence="medium",
-        re_gate="caution",
-        references=CITED[:1],
-        unverified=(UNVERIFIED,),
-    )
-    end = await stream_answer.handle(AnswerSettled(settled=settled), emitter)
-    await pipeline.bus.journal.write(finished(run_id), end)
-    await stream_references.handle(end, emitter)
-
-
-async def cite(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
-    emitter = Emitter(pipeline.bus.journal, run_id, everything=question.events == "all")
-    for piece in tokens_of(SHOWN):
-        await emitter.tokens([piece])
-    settled = Settled(
-        outcome="answered",
-        question=question.question,
-        answer=SHOWN,
-        confidence="high",
-        re_gate="clean",
-        references=CITED,
-    )
-    await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-    await emitter.events(TokensEnd(), References(items=CITED), Done())
+#: An answer with an unverified sentence.
+doubt = ends(
+    outcome="answered",
+    answer=DOUBTED,
+    confidence="medium",
+    re_gate="caution",
+    references=CITED[:1],
+    unverified=(UNVERIFIED,),
+)
+cite = plays(SHOWN, outcome="answered", answer=SHOWN, confidence="high", re_gate="clean", references=CITED)
+FAILS = plays(
+    "half",
+    Error(code="model_unavailable", content="the model cannot be reached"),
+    outcome="failed",
+    reason="model_unavailable",
+)
+WITHDRAWN = plays(
+    "Within 90 days.",
+    Error(code="grounding_failed", content="It is withdrawn."),
+    outcome="refused",
+    reason="grounding_failed",
+)

@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
+from typing import Any
 
 import aiohttp
 import msgspec
@@ -13,7 +14,8 @@ from nats.aio.client import Client
 from actors.stream_answer import stream_answer
 from actors.stream_references import stream_references
 from bus.journal.journal import Journal
-from bus.powers.events import Done, Emitter, Error, References, TokensEnd, tokens_of
+from bus.journal.records import Stage
+from bus.powers.events import Done, Emitter, Error, Event, References, TokensEnd, tokens_of
 from bus.runs.runs import Runs
 from bus.transport.connection import Inbox, connect, declare_streams, keep_trying
 from bus.transport.follow import follow
@@ -21,7 +23,7 @@ from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
 from bus.wire.messages import AnswerSettled, QuestionAsked, RunFinished
 from bus.wire.settled import Citation, NearPassage, Reference, Settled
-from bus.wire.subjects import RUNS, finished, parse
+from bus.wire.subjects import RUNS, finished, key_of, parse
 from runtime.edge.timeouts import Timeouts
 from runtime.settings import EdgeSettings, Settings
 from tests.bus.wires import Server
@@ -71,6 +73,14 @@ async def runs(bus: Bus) -> AsyncIterator[Runs]:
 
 SOURCE = Reference(source_id="refunds", title="환불 규정", url="https://example.org/refunds", score=0.5)
 
+
+def citation(n: int, text: str, at: int = 0, **more: Any) -> Citation:
+    """A citation of SOURCE that begins at the given place; any field may be another one."""
+    place = {"source_id": SOURCE.source_id, "title": SOURCE.title, "url": "", "page": None, "source_start": at}
+    fields = place | {"source_end": at + len(text), "cited_text": text, "answer_start": 0, "answer_end": 3}
+    return Citation(n=n, **(fields | more))
+
+
 #: What the fake actor does with a question.
 Answer = Callable[["Pipeline", str, QuestionAsked], Awaitable[None]]
 
@@ -87,24 +97,10 @@ async def answer(pipeline: "Pipeline", run_id: str, question: QuestionAsked) -> 
         confidence="high",
         re_gate="clean",
         references=(SOURCE,),
-        citations=(
-            Citation(
-                n=1,
-                source_id="refunds",
-                title="환불 규정",
-                url="",
-                page=None,
-                source_start=0,
-                source_end=4,
-                cited_text="환불 규정",
-                answer_start=0,
-                answer_end=5,
-            ),
-        ),
+        citations=(citation(1, "환불 규정", source_end=4, answer_end=5),),
         profile=question.profile,
     )
-    await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-    await emitter.events(TokensEnd(), References(items=(SOURCE,)), Done())
+    await pipeline.end(emitter, settled)
 
 
 #: Two passages that a run may end with; the text of the first begins outside the basic plane and is full of markup.
@@ -135,24 +131,6 @@ NEAR = (
 )
 
 
-async def near(pipeline: "Pipeline", run_id: str, question: QuestionAsked) -> None:
-    """Ends with the closest passages, by the pipeline's own last stages."""
-    emitter = Emitter(pipeline.bus.journal, run_id)
-    settled = Settled(
-        outcome="closest",
-        question=question.question,
-        reason="no_evidence",
-        answer="Nothing is sure:",
-        passages=NEAR,
-        probability=0.25,
-        profile=question.profile,
-        language="en",
-    )
-    over = await stream_answer.handle(AnswerSettled(settled=settled), emitter)
-    await pipeline.bus.journal.write(finished(run_id), over)
-    await stream_references.handle(over, emitter)
-
-
 class Pipeline:
     """The fake actor: answers every question with `script`, which a test may replace for questions that begin with a word."""
 
@@ -177,9 +155,46 @@ class Pipeline:
             pass  # a test may have taken the stream away
         except BaseException as broken:
             settled = Settled(outcome="failed", detail=f"the script broke: {broken!r}")
-            await self.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-            await Emitter(self.bus.journal, run_id).events(Error(code="internal", content=settled.detail), Done())
+            error = Error(code="internal", content=settled.detail)
+            await self.end(Emitter(self.bus.journal, run_id), settled, error)
             raise
+
+    async def end(self, emitter: Emitter, settled: Settled, *last: Event, stage: Stage | None = None) -> None:
+        """Write how a run ended, and its last events: without `last`, those of an answer with its references."""
+        await self.bus.journal.write(finished(emitter.run_id), RunFinished(settled=settled), stage=stage)
+        references = (References(items=settled.references),) if settled.references else ()
+        await emitter.events(*(last or (TokensEnd(), *references)), Done())
+
+
+def plays(said: str, *last: Event, **fields: Any) -> Answer:
+    """A script that says this in one frame and ends the run so, in fields of Settled."""
+
+    async def play(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+        emitter = Emitter(pipeline.bus.journal, run_id)
+        await emitter.text(said)
+        await pipeline.end(emitter, Settled(question=question.question, profile=question.profile, **fields), *last)
+
+    return play
+
+
+def ends(shown: str = "", **fields: Any) -> Answer:
+    """A script that shows the given text and then ends the run like its last stages, in fields of Settled."""
+
+    async def play(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
+        emitter = Emitter(pipeline.bus.journal, run_id)
+        await emitter.text(shown)
+        settled = Settled(question=question.question, profile=question.profile, language="en", **fields)
+        message = AnswerSettled(settled=settled, shown=shown, retract=bool(shown) and settled.answer != shown)
+        await pipeline.bus.journal.write(key_of(AnswerSettled, run_id), message)
+        over = await stream_answer.handle(message, emitter)
+        await pipeline.bus.journal.write(finished(run_id), over)
+        await stream_references.handle(over, emitter)
+
+    return play
+
+
+#: Ends with the closest passages.
+near = ends(outcome="closest", reason="no_evidence", answer="Nothing is sure:", passages=NEAR, probability=0.25)
 
 
 @pytest.fixture(scope="session")

@@ -11,13 +11,9 @@ import pydantic
 import pytest
 from markdown_it import MarkdownIt
 
-from bus.powers.events import Done, Emitter, TokensEnd, tokens_of
 from bus.runs.run_record import RunRecord
-from bus.wire.messages import QuestionAsked, RunFinished
-from bus.wire.settled import Settled
-from bus.wire.subjects import finished
 from runtime.edge.passages_markdown import markdown
-from tests.runtime.edge.conftest import NEAR, Pipeline
+from tests.runtime.edge.conftest import NEAR, Pipeline, plays
 from tests.runtime.edge.strict_sse import parse
 
 PASSAGES = {"type": "passages", "items": msgspec.to_builtins(NEAR), "status": "end"}
@@ -116,16 +112,8 @@ class Days(pydantic.BaseModel):
     days: int
 
 
-async def in_shape(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
-    emitter = Emitter(pipeline.bus.journal, run_id)
-    await emitter.tokens(tokens_of('{"days": 14}'))
-    settled = Settled(outcome="answered", question=question.question, answer='{"days": 14}')
-    await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-    await emitter.events(TokensEnd(), Done())
-
-
 async def test_json_schema_refusal_has_null_content(edge: str, pipeline: Pipeline) -> None:
-    pipeline.scripts["shape"] = in_shape
+    pipeline.scripts["shape"] = plays('{"days": 14}', outcome="answered", answer='{"days": 14}')
     async with openai.AsyncOpenAI(base_url=f"{edge}/v1", api_key="none", max_retries=0) as client:
 
         async def asked(question: str) -> Any:

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import aiohttp
@@ -27,11 +26,8 @@ META = {"io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextproto
 
 
 @pytest.fixture(autouse=True)
-def scripts(pipeline: Pipeline) -> Iterator[None]:
-    before = dict(pipeline.scripts)
+def scripts(pipeline: Pipeline) -> None:
     pipeline.scripts["cites"] = cites
-    yield
-    pipeline.scripts = before
 
 
 def request(method: str, params: dict[str, Any] | None = None, id: Any = 1) -> dict[str, Any]:

@@ -8,11 +8,10 @@ import pytest
 from openai.types.chat.completion_create_params import CompletionCreateParamsStreaming as ChatParams
 
 from bus.journal.records import AskRecord, Stage
-from bus.powers.events import Done, Emitter, TokensEnd
-from bus.wire.messages import QuestionAsked, RunFinished
+from bus.powers.events import Emitter
+from bus.wire.messages import QuestionAsked
 from bus.wire.parts import Constraints
 from bus.wire.settled import Settled
-from bus.wire.subjects import finished
 from tests.runtime.edge.conftest import Pipeline
 
 CHAT = "/v1/chat/completions"
@@ -159,8 +158,7 @@ async def test_answer_cut_by_max_tokens(http: aiohttp.ClientSession, pipeline: P
         settled = Settled(outcome="answered", question=question.question, answer="Within…", cut="length")
         whole = AskRecord(prompt="answer_simple", variables="", text="Within 14 days.", tokens_in=40, tokens_out=9)
         stage = Stage(actor="answer_simple", asks=(whole,))
-        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled), stage=stage)
-        await emitter.events(TokensEnd(), Done())
+        await pipeline.end(emitter, settled, stage=stage)
 
     pipeline.scripts["cut"] = cut
     body: dict[str, Any] = {"model": "general", "max_tokens": 1, "stop": "END", "stream": stream}

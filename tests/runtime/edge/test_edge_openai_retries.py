@@ -8,11 +8,11 @@ import aiohttp
 import openai
 import pytest
 
-from bus.powers.events import Done, Emitter, Error, TokensEnd
+from bus.powers.events import Emitter, Error
 from bus.runs.runs import Runs
-from bus.wire.messages import QuestionAsked, RunFinished
+from bus.wire.messages import QuestionAsked
 from bus.wire.settled import Settled
-from bus.wire.subjects import finished, key_of
+from bus.wire.subjects import key_of
 from runtime.settings import EdgeSettings, Settings
 from tests.polling import until
 from tests.runtime.edge.conftest import TIMEOUTS, Bus, Pipeline
@@ -39,12 +39,9 @@ class Slow:
         await emitter.tokens(["Done."])
         if self.fails:
             settled = Settled(outcome="failed", reason="model_unavailable", question=question.question)
-            await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-            await emitter.events(Error(code="model_unavailable", content="no model"), Done())
-            return
-        settled = Settled(outcome="answered", question=question.question, answer="Done.")
-        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-        await emitter.events(TokensEnd(), Done())
+            await pipeline.end(emitter, settled, Error(code="model_unavailable", content="no model"))
+        else:
+            await pipeline.end(emitter, Settled(outcome="answered", question=question.question, answer="Done."))
 
 
 @pytest.fixture

@@ -8,12 +8,10 @@ import aiohttp
 import openai
 import pytest
 
-from bus.powers.events import Done, Emitter, Error
-from bus.wire.messages import QuestionAsked, RunFinished
-from bus.wire.settled import Settled
-from bus.wire.subjects import finished, key_of
+from bus.wire.messages import QuestionAsked
+from bus.wire.subjects import key_of
 from runtime.edge.passages_markdown import markdown
-from tests.runtime.edge.citing import CITED, SHOWN, cite
+from tests.runtime.edge.citing import CITED, FAILS, SHOWN, WITHDRAWN, cite
 from tests.runtime.edge.conftest import NEAR, Pipeline
 
 
@@ -194,14 +192,7 @@ async def test_errors_use_openai_codes(
 
 @pytest.mark.parametrize("stream", [False, True])
 async def test_a_failure_is_an_error(client: openai.AsyncOpenAI, pipeline: Pipeline, stream: bool) -> None:
-    async def fail(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
-        emitter = Emitter(pipeline.bus.journal, run_id)
-        await emitter.tokens(["half"])
-        settled = Settled(outcome="failed", reason="model_unavailable", question=question.question)
-        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-        await emitter.events(Error(code="model_unavailable", content="the model cannot be reached"), Done())
-
-    pipeline.scripts["fail"] = fail
+    pipeline.scripts["fail"] = FAILS
     with pytest.raises(openai.APIError) as raised:
         await _read(client, stream=stream)
     assert "the model cannot be reached" in json.dumps(raised.value.body)
@@ -211,14 +202,7 @@ async def test_a_failure_is_an_error(client: openai.AsyncOpenAI, pipeline: Pipel
 async def test_a_withdrawn_answer_ends_as_filtered(
     client: openai.AsyncOpenAI, pipeline: Pipeline, stream: bool
 ) -> None:
-    async def withdraw(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
-        emitter = Emitter(pipeline.bus.journal, run_id)
-        await emitter.tokens(["Within 90 days."])
-        settled = Settled(outcome="refused", reason="grounding_failed", question=question.question)
-        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-        await emitter.events(Error(code="grounding_failed", content="It is withdrawn."), Done())
-
-    pipeline.scripts["withdraw"] = withdraw
+    pipeline.scripts["withdraw"] = WITHDRAWN
     asked = [{"role": "user", "content": "withdraw"}]
     answer = await client.chat.completions.create(model="general", messages=asked, stream=stream)  # type: ignore[call-overload]
     if stream:

@@ -7,12 +7,10 @@ import openai
 import pydantic
 import pytest
 
-from bus.powers.events import Done, Emitter, Error
-from bus.wire.messages import QuestionAsked, RunFinished
-from bus.wire.settled import Settled
-from bus.wire.subjects import finished, is_canary
+from bus.powers.events import Error
+from bus.wire.subjects import is_canary
 from tests.polling import until
-from tests.runtime.edge.conftest import Pipeline
+from tests.runtime.edge.conftest import Pipeline, plays
 from tests.runtime.edge.responding import CREATE, created, events_of, refused, streamed, text_of
 from tests.runtime.edge.response_kinds import CITED_TEXT, KINDS
 
@@ -96,12 +94,8 @@ async def test_failure_is_an_error_of_its_status(http: aiohttp.ClientSession) ->
 
 
 async def test_impossible_request_keeps_its_message(http: aiohttp.ClientSession, pipeline: Pipeline) -> None:
-    async def unfit(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
-        settled = Settled(outcome="failed", unrun="invalid", code="invalid", detail="ask for text", question="unfit")
-        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-        await Emitter(pipeline.bus.journal, run_id).events(Error(code="invalid", content=settled.detail), Done())
-
-    pipeline.scripts["unfit"] = unfit
+    error, fields = Error(code="invalid", content="ask for text"), {"unrun": "invalid", "code": "invalid"}
+    pipeline.scripts["unfit"] = plays("", error, outcome="failed", detail="ask for text", **fields)
     async with http.post(CREATE, json={"model": "general", "input": "unfit", "background": True}) as response:
         response_id = (await response.json())["id"]
     run_id = response_id.removeprefix("resp_")

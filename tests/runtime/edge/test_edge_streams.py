@@ -15,14 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openai._streaming import SSEDecoder
 
-from bus.powers.events import Done, Emitter, Error, StageEvent, Token, TokensEnd
+from bus.powers.events import Emitter, Error, StageEvent, Token
 from bus.wire.messages import QuestionAsked, RunFinished
 from bus.wire.settled import Settled
 from bus.wire.subjects import finished
 from runtime.edge.sse import COMMENT, RETRY, EventForm
 from runtime.edge.timeouts import Timeouts
 from tests.polling import until
-from tests.runtime.edge.conftest import Bus, Pipeline
+from tests.runtime.edge.conftest import Bus, Pipeline, plays
 from tests.runtime.edge.strict_sse import parse
 from tests.runtime.served import edge_of
 
@@ -42,9 +42,7 @@ class Paced:
                 await emitter.aside(StageEvent(stage="retrieve", lane="sq_1", status="start"))
             else:
                 await emitter.tokens([word])
-        settled = Settled(outcome="answered", question=question.question)
-        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-        await emitter.events(TokensEnd(), Done())
+        await pipeline.end(emitter, Settled(outcome="answered", question=question.question))
 
 
 @pytest.fixture
@@ -173,8 +171,7 @@ async def test_client_that_does_not_read_is_dropped_and_resumes(
         emitter = Emitter(pipeline.bus.journal, run_id)
         for _ in range(60):
             await emitter.tokens(["x" * 3000] * 60)
-        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=Settled(outcome="answered")))
-        await emitter.events(TokensEnd(), Done())
+        await pipeline.end(emitter, Settled(outcome="answered"))
 
     pipeline.scripts["flood"] = flood
     connector = aiohttp.TCPConnector(socket_factory=_small)
@@ -226,13 +223,8 @@ async def _slow(http: aiohttp.ClientSession) -> str:
 async def test_the_status_of_a_json_answer(
     http: aiohttp.ClientSession, pipeline: Pipeline, reason: str | None, status: int
 ) -> None:
-    async def end(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
-        outcome = "refused" if reason == "no_results" else "failed"
-        settled = Settled(outcome=outcome, reason=reason, question=question.question)  # type: ignore[arg-type]
-        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-        await Emitter(pipeline.bus.journal, run_id).events(Error(code=reason or "internal", content="…"), Done())
-
-    pipeline.scripts[f"end-{reason}"] = end
+    outcome, error = "refused" if reason == "no_results" else "failed", Error(code=reason or "internal", content="…")
+    pipeline.scripts[f"end-{reason}"] = plays("", error, outcome=outcome, reason=reason)
     accept = {"Accept": "application/json"}
     async with http.post("/v1/runs", json={"question": f"end-{reason}"}, headers=accept) as response:
         record = await response.json()

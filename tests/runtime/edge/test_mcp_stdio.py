@@ -77,13 +77,11 @@ class Connection:
 
 @pytest.fixture
 async def connection(runs: Runs, pipeline: Pipeline) -> AsyncIterator[Connection]:
-    before = dict(pipeline.scripts)
     pipeline.scripts["cites"] = cites
     made = Connection(runs)
     yield made
     made.lines.put_nowait(None)
     await made.serving
-    pipeline.scripts = before
 
 
 async def test_cancelled_request(connection: Connection, pipeline: Pipeline, runs: Runs) -> None:

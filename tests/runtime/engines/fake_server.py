@@ -62,11 +62,8 @@ def streams(*pieces: str, end: bool = True, reason: str = "stop") -> Answer:
     """An answer that streams `pieces`."""
 
     async def answer(asked: web.Request) -> web.StreamResponse:
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
-        await response.prepare(asked)
-        for piece in pieces:
-            event = {"model": "fake-1", "choices": [{"delta": {"content": piece}}]}
-            await response.write(f"data: {json.dumps(event)}\n\n".encode())
+        events = [{"model": "fake-1", "choices": [{"delta": {"content": piece}}]} for piece in pieces]
+        response = await sends(*(f"data: {json.dumps(event)}\n\n" for event in events))(asked)
         if not end:
             assert asked.transport is not None
             asked.transport.close()

@@ -16,7 +16,8 @@ from prompts.library import Library
 from runtime.engines.limits import misfit
 from runtime.engines.openai.engine import OpenAIEngine, Repeated
 from runtime.engines.openai.wire import backoff_s, retry_after_s
-from tests.runtime.engines.fake_server import says, streams
+from runtime.processes.ports import free_port
+from tests.runtime.engines.fake_server import says, sends, streams
 from tests.runtime.engines.sample import VARIABLES, collect, render, request, shape
 
 YES = shape(ok={"type": "boolean"})
@@ -168,13 +169,7 @@ async def test_each_misbehaviour_is_a_typed_failure(engine, fake, answer, failur
 
 
 async def test_error_in_mid_stream(engine, fake):
-    async def answer(asked):
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
-        await response.prepare(asked)
-        await response.write(b'data: {"error": {"message": "out of memory"}}\n\n')
-        return response
-
-    fake.answers = [answer]
+    fake.answers = [sends('data: {"error": {"message": "out of memory"}}\n\n')]
     with pytest.raises(Unavailable, match="failed during the answer"):
         await collect(engine, request(rendered=render()))
 
@@ -183,16 +178,9 @@ async def test_error_in_mid_stream(engine, fake):
 async def test_streams_of_other_makes(engine, fake, end):
     """Other line ends, an event over several lines and longer than a read buffer, no empty line at the end."""
     long = "word " * 60_000
-
-    async def answer(asked):
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
-        await response.prepare(asked)
-        event = {"choices": [{"delta": {"content": long}, "finish_reason": "stop"}]}
-        data = json.dumps(event, indent=1).replace("\n", f"{end}data: ")
-        await response.write(f"data: {data}{end}{end}data: [DONE]".encode())
-        return response
-
-    fake.answers = [answer]
+    event = {"choices": [{"delta": {"content": long}, "finish_reason": "stop"}]}
+    data = json.dumps(event, indent=1).replace("\n", f"{end}data: ")
+    fake.answers = [sends(f"data: {data}{end}{end}data: [DONE]")]
     _, finished = await collect(engine, request(rendered=render()))
     assert finished.text == long
 
@@ -213,10 +201,7 @@ async def test_silent_server_ends_at_the_deadline(engine, fake, before):
 
 
 async def test_start_error_names_the_cause():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    engine = OpenAIEngine(f"http://127.0.0.1:{port}/v1", attempts=1)
+    engine = OpenAIEngine(f"http://127.0.0.1:{free_port()}/v1", attempts=1)
     with pytest.raises(Unavailable, match="cannot be reached"):
         await engine.start()
 
@@ -230,21 +215,9 @@ def test_pauses():
 @pytest.fixture(scope="module")
 def server(tiny):
     """mlx-lm's own server with the tiny model."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [
-        sys.executable,
-        "-m",
-        "mlx_lm",
-        "server",
-        "--model",
-        str(tiny),
-        "--port",
-        str(port),
-        "--log-level",
-        "ERROR",
-    ]
+    port = free_port()
+    options = ["-m", "mlx_lm", "server", "--log-level", "ERROR", "--port"]
+    command = [sys.executable, *options, str(port), "--model", str(tiny)]
     environ = os.environ | {"MLX_DISABLE_COMPILE": "1", "HF_HUB_OFFLINE": "1"}
     process = subprocess.Popen(command, env=environ, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}/v1"

@@ -7,12 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
-from bus.powers.events import Done, Emitter, References, TokensEnd
-from bus.wire.messages import RunFinished
-from bus.wire.settled import Settled
-from bus.wire.subjects import finished
 from tests.browser import chromium
-from tests.runtime.edge.conftest import Pipeline
 
 __all__ = ["chromium"]
 
@@ -80,9 +75,3 @@ def answer(page: Page) -> Locator:
 
 async def done(page: Page, said: str = "Done.") -> None:
     await expect(page.locator("#status")).to_have_text(said)
-
-
-async def finish(pipeline: Pipeline, run_id: str, emitter: Emitter, answer: str) -> None:
-    settled = Settled(outcome="answered", answer=answer)
-    await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-    await emitter.events(TokensEnd(), References(items=()), Done())

@@ -8,17 +8,17 @@ import msgspec
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from bus.powers.events import Done, Emitter, Error, References, StageEvent, TokensEnd, Withheld, tokens_of
-from bus.wire.messages import QuestionAsked, RunFinished
+from bus.powers.events import Done, Emitter, Error, StageEvent, Withheld, tokens_of
+from bus.wire.messages import QuestionAsked
 from bus.wire.parts import About, Flag
-from bus.wire.settled import Citation, Settled, WithheldSentence
-from bus.wire.subjects import cancel_subject, finished
+from bus.wire.settled import Settled, WithheldSentence
+from bus.wire.subjects import cancel_subject
 from index.languages import of
 from runtime.keys import KeyFile, Scope
 from runtime.settings import AccessSettings, EdgeSettings, Settings
 from tests.runtime.edge.citing import doubt
-from tests.runtime.edge.conftest import NEAR, SOURCE, Pipeline
-from tests.runtime.edge.page.conftest import Line, answer, ask, done, finish
+from tests.runtime.edge.conftest import NEAR, SOURCE, Pipeline, citation, plays
+from tests.runtime.edge.page.conftest import Line, answer, ask, done
 from tests.runtime.served import open_edge
 
 pytestmark = pytest.mark.timeout(300)
@@ -80,30 +80,19 @@ async def test_code_is_shown_as_code(page: Page) -> None:
 
 
 async def test_citation_shows_headings_and_cell_lines(page: Page, pipeline: Pipeline) -> None:
-    async def cite(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
-        emitter = Emitter(pipeline.bus.journal, run_id)
-        await emitter.text("Five euros [1].")
-        cited = Citation(
-            n=1,
-            source_id=SOURCE.source_id,
-            title=SOURCE.title,
-            url="https://example.org/refunds#fees",
-            page=None,
-            source_start=0,
-            source_end=29,
-            cited_text="Plan: Basic | Price: 5 euros",
-            answer_start=11,
-            answer_end=14,
-            block="table_row",
-            anchor="Fees!A2:B2",
-            intro="Fees by plan:",
-            headings=("Shop", "Fees"),
-        )
-        settled = Settled(outcome="answered", answer="Five euros [1].", references=(SOURCE,), citations=(cited,))
-        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-        await emitter.events(TokensEnd(), References(items=(SOURCE,)), Done())
-
-    pipeline.scripts["cite"] = cite
+    cited = citation(
+        1,
+        "Plan: Basic | Price: 5 euros",
+        url="https://example.org/refunds#fees",
+        answer_start=11,
+        answer_end=14,
+        block="table_row",
+        anchor="Fees!A2:B2",
+        intro="Fees by plan:",
+        headings=("Shop", "Fees"),
+    )
+    ends = {"outcome": "answered", "answer": "Five euros [1].", "references": (SOURCE,), "citations": (cited,)}
+    pipeline.scripts["cite"] = plays("Five euros [1].", **ends)
     await ask(page, "cite the fee")
     quote = page.locator(".sources blockquote")
     await expect(quote.locator("a")).to_have_text("Shop › Fees · Fees!A2:B2")
@@ -116,32 +105,10 @@ async def test_answering_sentence_is_bold(page: Page, pipeline: Pipeline) -> Non
     texts = {1: "🧾 Opened goods stay. Refunds take 14 days. Ask us.", 2: "Plan: Basic | Price: 5 euros | Term: 1 year"}
     bold = {1: "Refunds take 14 days.", 2: "Price: 5 euros"}
     leads = {n: (at := 100 + texts[n].index(words), at + len(words)) for n, words in bold.items()}
-
-    async def lead(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
-        emitter = Emitter(pipeline.bus.journal, run_id)
-        await emitter.text("Fourteen days [1]. Five euros [2].")
-        cited = tuple(
-            Citation(
-                n=n,
-                source_id=SOURCE.source_id,
-                title=SOURCE.title,
-                url="",
-                page=None,
-                source_start=100,
-                source_end=100 + len(text),
-                cited_text=text,
-                answer_start=0,
-                answer_end=3,
-                block="table_row" if n == 2 else "prose",
-                lead=leads[n],
-            )
-            for n, text in texts.items()
-        )
-        settled = Settled(outcome="answered", answer="…", references=(SOURCE,), citations=cited)
-        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-        await emitter.events(TokensEnd(), References(items=(SOURCE,)), Done())
-
-    pipeline.scripts["lead"] = lead
+    blocks = {1: "prose", 2: "table_row"}
+    cited = tuple(citation(n, text, 100, block=blocks[n], lead=leads[n]) for n, text in texts.items())
+    ends = {"outcome": "answered", "answer": "…", "references": (SOURCE,), "citations": cited}
+    pipeline.scripts["lead"] = plays("Fourteen days [1]. Five euros [2].", **ends)
     await ask(page, "lead me")
     await expect(page.locator(".sources blockquote strong")).to_have_text(["Refunds take 14 days.", "Price: 5 euros"])
     await expect(page.locator(".sources blockquote .words")).to_have_text(texts[1])
@@ -198,12 +165,8 @@ async def test_closest_passages_work_by_keyboard(page: Page) -> None:
 
 
 async def test_expired_passages_are_read_from_the_record(page: Page, pipeline: Pipeline) -> None:
-    async def expired(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
-        settled = Settled(outcome="closest", reason="no_evidence", answer="Nothing is sure:", passages=NEAR)
-        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-        await Emitter(pipeline.bus.journal, run_id).events(TokensEnd(), Done())
-
-    pipeline.scripts["expired"] = expired
+    ends = {"outcome": "closest", "reason": "no_evidence", "answer": "Nothing is sure:", "passages": NEAR}
+    pipeline.scripts["expired"] = plays("", **ends)
     await page.route("**/v1/runs/*/events", lambda route: route.fulfill(status=410, json={"detail": "expired"}))
     await ask(page, "expired question")
     await done(page)
@@ -242,7 +205,7 @@ async def test_broken_connection_resumes_without_repetition(page: Page, line: Li
             if n == len(pieces) // 2:
                 await broken.wait()
             await emitter.tokens([piece])
-        await finish(pipeline, run_id, emitter, "one two three four five six")
+        await pipeline.end(emitter, Settled(outcome="answered", answer="one two three four five six"))
 
     pipeline.scripts["halting"] = halting
     await ask(page, "halting question")
@@ -262,7 +225,7 @@ async def test_withheld_sentences_are_shown_with_their_reason(page: Page, pipeli
         emitter = Emitter(pipeline.bus.journal, run_id, everything=True)
         await emitter.events(Withheld(content="Refunds take 30 days.", flags=(flag,)))
         await emitter.tokens(tokens_of("Ask the shop."))
-        await finish(pipeline, run_id, emitter, "Ask the shop.")
+        await pipeline.end(emitter, Settled(outcome="answered", answer="Ask the shop."))
 
     pipeline.scripts["withholding"] = withholding
     await ask(page, "withholding question")
@@ -291,14 +254,8 @@ async def test_unverified_sentence_is_marked_with_its_reason(page: Page, pipelin
 async def test_source_shows_its_metadata(page: Page, pipeline: Pipeline) -> None:
     about = About(author="Kim", date="2026-01-31", version="2", recognized=True)
 
-    async def scanned(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
-        emitter = Emitter(pipeline.bus.journal, run_id, everything=True)
-        await emitter.tokens(tokens_of("Yes."))
-        source = msgspec.structs.replace(SOURCE, about=about)
-        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=Settled(outcome="answered")))
-        await emitter.events(TokensEnd(), References(items=(source,)), Done())
-
-    pipeline.scripts["scanned"] = scanned
+    source = msgspec.structs.replace(SOURCE, about=about)
+    pipeline.scripts["scanned"] = plays("Yes.", outcome="answered", references=(source,))
     await ask(page, "scanned question")
     await expect(page.locator(".sources li")).to_contain_text("Kim · 2026-01-31 · version 2 · read from a picture")
 
@@ -307,21 +264,12 @@ async def test_controls_and_hidden_characters_are_removed(page: Page, pipeline: 
     """Nor does a text become markup, a link, or bold by the stars of a number that is masked in the document."""
     nasty = "\u202egnp.exe\u202c <img src=x onerror=alert(1)> \x1b[2J\u200b\x9b javascript:alert(1)"
     seen = "gnp.exe <img src=x onerror=alert(1)> [2J javascript:alert(1)"
-
-    async def hostile(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
-        emitter = Emitter(pipeline.bus.journal, run_id, everything=True)
-        answer = f"{nasty} 010-****-**** is **bold** [1]"
-        await emitter.tokens(tokens_of(answer))
-        source = msgspec.structs.replace(SOURCE, title=nasty, source_id=nasty, url="javascript:alert(1)")
-        cited = Citation(
-            n=1, source_id=nasty, title=nasty, url="javascript:alert(1)#x", page=None, source_start=0,
-            source_end=len(nasty), cited_text=nasty, answer_start=0, answer_end=3, headings=(nasty, nasty),
-        )  # fmt: skip
-        settled = Settled(outcome="answered", answer=answer, references=(source,), citations=(cited,))
-        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-        await emitter.events(TokensEnd(), References(items=(source,)), Done())
-
-    pipeline.scripts["hostile"] = hostile
+    told = f"{nasty} 010-****-**** is **bold** [1]"
+    source = msgspec.structs.replace(SOURCE, title=nasty, source_id=nasty, url="javascript:alert(1)")
+    url = "javascript:alert(1)#x"
+    cited = citation(1, nasty, source_id=nasty, title=nasty, url=url, headings=(nasty, nasty))
+    ends = {"outcome": "answered", "answer": told, "references": (source,), "citations": (cited,)}
+    pipeline.scripts["hostile"] = plays(told, **ends)
     await ask(page, "hostile question")
     await done(page)
     await expect(answer(page)).to_have_text(f"{seen} 010-****-**** is bold 1")
@@ -384,8 +332,7 @@ async def test_no_internal_word_is_shown(page: Page, pipeline: Pipeline, languag
             re_gate=gate,
             withheld=(WithheldSentence(text="30 days.", flags=(flag,)),),
         )
-        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-        await emitter.events(TokensEnd(), Done())
+        await pipeline.end(emitter, settled)
 
     pipeline.scripts["judged"] = judged
     words = of(language).page
@@ -410,23 +357,10 @@ QUOTES = {
 
 
 async def test_quotes_are_shown_without_markup(page: Page, pipeline: Pipeline) -> None:
-    async def quoted(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
-        emitter = Emitter(pipeline.bus.journal, run_id)
-        await emitter.text("So it is [1] [2] [3] [4].")
-        citations = tuple(
-            Citation(
-                n=at, source_id=SOURCE.source_id, title=SOURCE.title, url="", page=None, source_start=100 * at,
-                source_end=100 * at + len(cited), cited_text=cited, answer_start=0, answer_end=3,
-            )
-            for at, cited in enumerate(QUOTES, 1)
-        )  # fmt: skip
-        settled = Settled(
-            outcome="answered", answer="So it is [1] [2] [3] [4].", references=(SOURCE,), citations=citations
-        )
-        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-        await emitter.events(TokensEnd(), References(items=(SOURCE,)), Done())
-
-    pipeline.scripts["quoted"] = quoted
+    said = "So it is [1] [2] [3] [4]."
+    citations = tuple(citation(at, cited, 100 * at) for at, cited in enumerate(QUOTES, 1))
+    ends = {"outcome": "answered", "answer": said, "references": (SOURCE,), "citations": citations}
+    pipeline.scripts["quoted"] = plays(said, **ends)
     await ask(page, "quoted marks")
     await expect(page.locator(".sources .words")).to_have_text([*QUOTES.values()], use_inner_text=True)
 

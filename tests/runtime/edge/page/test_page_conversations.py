@@ -8,16 +8,14 @@ import pytest
 from playwright.async_api import Page, Route, expect
 
 from bus.journal.verdicts import Verdict, verdict_in, verdict_key
-from bus.powers.events import Done, Emitter, References, TokensEnd
 from bus.powers.served_index import ExampleQuestion, Held, HeldDocument, ServedIndex, answer_served_index
 from bus.powers.sources import ListAsked, ListedSource, Question, SourceList, SourceText, TextAsked, answer_sources
 from bus.transport.connection import connect
-from bus.wire.messages import QuestionAsked, RunFinished
+from bus.wire.messages import QuestionAsked
 from bus.wire.parts import Block
-from bus.wire.settled import CitedPlace, Settled
-from bus.wire.subjects import finished
+from bus.wire.settled import CitedPlace
 from index.filters import Filter
-from tests.runtime.edge.conftest import NEAR, SOURCE, Pipeline, near
+from tests.runtime.edge.conftest import NEAR, SOURCE, Pipeline, near, plays
 from tests.runtime.edge.conftest import answer as answer_plainly
 from tests.runtime.edge.page.conftest import Line, answer, ask, done
 
@@ -157,16 +155,9 @@ async def test_source_opens_next_to_the_answer_highlighted(page: Page, pipeline:
             ),
         )  # fmt: skip
 
-    async def placed(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
-        emitter = Emitter(pipeline.bus.journal, run_id)
-        await emitter.text("Five [1].")
-        cited = CitedPlace(n=1, url="", page=2, source_start=start, source_end=end, cited_text=text[start:end])
-        source = msgspec.structs.replace(SOURCE, n=(1,), cited=(cited,))
-        settled = Settled(outcome="answered", answer="Five [1].", references=(source,))
-        await pipeline.bus.journal.write(finished(run_id), RunFinished(settled=settled))
-        await emitter.events(TokensEnd(), References(items=(source,)), Done())
-
-    pipeline.scripts["placed"] = placed
+    cited = CitedPlace(n=1, url="", page=2, source_start=start, source_end=end, cited_text=text[start:end])
+    source = msgspec.structs.replace(SOURCE, n=(1,), cited=(cited,))
+    pipeline.scripts["placed"] = plays("Five [1].", outcome="answered", answer="Five [1].", references=(source,))
     close = await answer_sources(pipeline.bus.client, find)
     await pipeline.bus.client.flush()
     await ask(page, "placed fees")
