@@ -28,6 +28,8 @@ _PIXELS, _SIDE, _CHARACTERS, _MARKS = 12_000_000, 16_383, 60_000, 400
 #: A part of the words is searched alone when it has at least this many letters or digits.
 _LEAST = 4
 _PUNCTUATION = frozenset(".,;:!?%)。，、；：！？）")
+#: Accents, which some PDFs have apart from their letter.
+_ACCENTS = re.compile("[\u02c6\u02c7\u0300-\u036f]")
 _PARTS = re.compile(r"\n+|\s\|\s|:\s")
 
 
@@ -140,11 +142,15 @@ def _marks(page: "PdfPage", position: "PdfPosConv", scale: float, order: Order) 
 
 
 def _letters(characters: Iterable[str]) -> tuple[str, list[int]]:
-    """The letters and digits alone, case-folded, and their characters' indexes: lines and hyphens divide words differently."""
+    """The letters and digits alone, without case and accents, and their characters' indexes.
+
+    Lines and hyphens divide words differently.
+    """
     letters: list[str] = []
     indexes: list[int] = []
     for index, character in enumerate(characters):
-        for each in unicodedata.normalize("NFKC", character).casefold():
+        plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", character))
+        for each in unicodedata.normalize("NFC", plain).casefold().replace("\u0131", "i"):
             if each.isalnum():
                 letters.append(each)
                 indexes.append(index)

@@ -13,13 +13,24 @@ from index.languages.characters import HANGUL, WIDE
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage
 
-#: The sign for a hyphen that may only divide a word at the end of a line.
-DIVIDED = "\u00ad"
-#: PDFium's own marks for that.
-_HYPHEN = re.compile("[\x02\ufffe]")
+#: A soft hyphen, and PDFium's mark for any hyphen at the end of a line, after which it leaves out the line break.
+_SOFT, _DIVIDED = "\u00ad", "\ufffe"
+#: Accents that old fonts of LaTeX draw apart from their letter, before it or after it. _NOTHING takes the place of one.
+_ACCENTS = dict(
+    zip(
+        "\u00b4`\u02c6\u02dc\u00a8\u02c7\u00b8\u02d8\u02da\u02dd\u02d9\u02db\u00af",
+        "\u0301\u0300\u0302\u0303\u0308\u030c\u0327\u0306\u030a\u030b\u0307\u0328\u0304",
+        strict=True,
+    )
+)
+_ACCENT = re.compile(f"[{''.join(_ACCENTS)}]")
+_DOTLESS = {"\u0131": "i", "\u0237": "j"}
+_NOTHING = "\uffff"
 _WORD = re.compile(r"[^\s\0]+")
-_LINE = re.compile(r"[^\s\0][^\r\n]*")
-_INNER_DIGIT = re.compile(r"[^\d]\d")
+_LINE = re.compile(rf"[^\s\0][^\r\n{_DIVIDED}]*{_DIVIDED}?")
+_INNER_DIGIT = re.compile(r"(?<=\D)\d")
+#: A letter, but for the second half of one beyond U+FFFF.
+_INNER_LETTER = re.compile(rf"(?<=.)[^\udc00-\udfff{_NOTHING}]")
 #: Ligatures and the shapes that a letter takes within a word.
 _SHAPES = re.compile(f"[{chr(0xFB00)}-{chr(0xFDFF)}{chr(0xFE70)}-{chr(0xFEFE)}]+")
 _BOLD = re.compile(r"(?i:bold|black|heavy|semibd|demi)|BX\d")
@@ -55,7 +66,7 @@ def words_of_page(page: "PdfPage") -> Iterator[Word]:
         return rect.left, rect.right, rect.bottom, rect.top
 
     style_of = _styles(handle)
-    text, end = _text(handle), 0
+    text, end = _with_accents(_text(handle), handle, box), 0
     for line in _LINE.finditer(text):
         for plain, result in groupby(_WORD.finditer(text, line.start(), line.end()), _is_plain):
             if plain:
@@ -120,35 +131,49 @@ def _text(handle: object) -> str:
 
     count = raw.FPDFText_CountChars(handle)
     buffer = (ctypes.c_ushort * (count + 1))()
+    whole = ""
     if raw.FPDFText_GetText(handle, 0, count, buffer) == count + 1:
         whole = bytes(buffer)[:-2].decode("utf-16-le", "replace")
-        if len(whole) == count:
-            return whole
-    codes = (raw.FPDFText_GetUnicode(handle, at) for at in range(count))
-    return "".join(map(chr, codes))
+    if len(whole) != count:
+        whole = "".join(chr(raw.FPDFText_GetUnicode(handle, at)) for at in range(count))
+    return whole.replace("\x02", _DIVIDED)
+
+
+def _with_accents(text: str, handle: object, box: Callable[[int], Box]) -> str:
+    """As long a text, in which an accent is joined with the letter that it stands over, or under, on the page.
+
+    PDFium has the accent of a capital, which is raised, at the end of the line.
+    """
+    from pypdfium2 import raw
+
+    letters = list(text)
+    for accent in _ACCENT.finditer(text):
+        at = accent.start()
+        left, right, bottom, top = box(at)
+        of = raw.FPDFText_GetCharIndexAtPos(handle, (left + right) / 2, bottom + 0.4 * (top - bottom), 0, 0)
+        if of < 0:
+            continue
+        letter = unicodedata.normalize("NFC", _DOTLESS.get(text[of], text[of]) + _ACCENTS[accent[0]])
+        if len(letter) == 1 and abs(of - at) == 1:
+            letters[min(at, of)], letters[max(at, of)] = letter, _NOTHING
+        elif len(letter) == 1:
+            letters[at], letters[of] = " ", letter
+    return "".join(letters)
 
 
 def _checked(word: str, start: int) -> Iterator[int]:
     """The letters with positions that matter: digits that may be raised, and all where lines may run downwards."""
-    if word.isascii():
-        if not word.isalpha():
-            yield from (start + match.end() - 1 for match in _INNER_DIGIT.finditer(word))
-        return
-    upright = UPRIGHT.search(word) is not None
-    for at in range(1, len(word)):
-        if (upright and not "\udc00" <= word[at] <= "\udfff") or (
-            word[at].isdecimal() and not word[at - 1].isdecimal()
-        ):
-            yield start + at
+    inner = _INNER_LETTER if UPRIGHT.search(word) else _INNER_DIGIT
+    yield from (start + match.start() for match in inner.finditer(word))
 
 
 def _visible(word: str) -> str:
     """The word as it is drawn: ligatures and shapes as letters, a hyphen within it as one."""
     if word.isascii():
         return word
-    word = word.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    word = _HYPHEN.sub(DIVIDED, _SHAPES.sub(_letters, word))
-    return word[:-1].replace(DIVIDED, "-") + word[-1:]
+    word = word.replace(_NOTHING, "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    word = _SHAPES.sub(_letters, word).replace(_DIVIDED, "-")
+    return word[:-1].replace(_SOFT, "-") + word[-1:]
 
 
 def _hull(one: Box, two: Box) -> Box:

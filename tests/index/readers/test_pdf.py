@@ -307,6 +307,65 @@ def test_footnotes_follow_their_page() -> None:
     assert "cast in 1523¹" in document.text
 
 
+@pytest.mark.parametrize(
+    ("broken", "whole"),
+    [
+        (
+            ["Much is said by all in the sen-", "tence on the bells of the found-", "ry."],
+            "in the sentence on the bells of the foundry.",
+        ),
+        (["see the pages 10-", "12 on bells."], "pages 10-12 on bells."),
+        (["a long-", "term plan is a long-term one."], "a long-term plan is"),
+        (["It was cast in the Franco-", "Prussian war."], "in the Franco-Prussian war."),
+    ],
+)
+def test_divided_word_stays_in_its_place(broken: list[str], whole: str) -> None:
+    text = drawn(lambda canvas: lines(canvas, broken)).text
+    assert whole in text
+    assert "\n" not in text
+
+
+def test_divided_word_in_two_columns() -> None:
+    def page(canvas: Canvas) -> None:
+        for x in (60, 320):
+            lines(
+                canvas,
+                ["Everyone wears gloves at the fur-", "nace and puts on a helmet of lea-", "ther there."] * 4,
+                x=x,
+            )
+
+    assert (
+        drawn(page).text.split()
+        == ("Everyone wears gloves at the furnace and puts on a helmet of leather there. " * 8).split()
+    )
+
+
+ACCENTS = "´`ˆ˜¨ˇ¸"
+ACCENTED = [
+    ("reuni´on del d´ıa", "reunión del día"),
+    ("`a la fˆete no¨el", "à la fête noël"),
+    ("a˜no Dvoˇr´ak fac¸ade", "año Dvořák façade"),
+    ("el ´Organo de la", "el Órgano de la"),
+]
+
+
+@pytest.mark.parametrize(("text", "read_as"), ACCENTED)
+@pytest.mark.parametrize("apart", [False, True])
+def test_accents_join_the_letters_that_they_stand_over(text: str, read_as: str, apart: bool, boxes: str) -> None:
+    """As old fonts of LaTeX have them. An accent with a place of its own stays as it is."""
+
+    def page(canvas: Canvas) -> None:
+        canvas.setFont(boxes, 12)
+        x = 60.0
+        for letter, after in itertools.pairwise(f"{text} "):
+            overprinted = letter in ACCENTS and not apart
+            raised = 3 * (overprinted and after.isupper())
+            canvas.drawString(x - 6 * (overprinted and letter == "¸"), 700 + raised, letter)
+            x += 0 if overprinted else 6
+
+    assert drawn(page).text == (text if apart else read_as)
+
+
 ARABIC = "\u0633\u0644\u0627\u0645 \u0639\u0644\u064a\u0643\u0645"
 #: The same as it is drawn: the shapes of its letters, from the left.
 SHAPES = "\ufee2\ufedc\ufef4\ufee0\ufecb \ufee1\ufefc\ufeb3"
@@ -356,18 +415,23 @@ def boxes(tmp_path_factory: pytest.TempPathFactory) -> str:
     from fontTools.pens.ttGlyphPen import TTGlyphPen
     from reportlab.pdfbase.ttfonts import TTFont
 
-    letters = " .\u3002\u8aad\U0001f4de" + "".join(itertools.chain(*DOWNWARDS))
+    letters = " .\u3002\u8aad\U0001f4de" + "".join(itertools.chain(*DOWNWARDS, *dict(ACCENTED)))
     codes = sorted({*map(ord, letters), *range(0x621, 0x64B), *range(0xFE80, 0xFEFD)})
     names = [".notdef", *(f"uni{code:04X}" for code in codes)]
-    pen = TTGlyphPen(None)
-    for number, point in enumerate(((50, 0), (450, 0), (450, 600), (50, 600))):
-        (pen.lineTo if number else pen.moveTo)(point)
-    pen.closePath()
-    glyph = pen.glyph()
+
+    def glyph(bottom: int) -> object:
+        pen = TTGlyphPen(None)
+        for number, point in enumerate(((50, bottom), (450, bottom), (450, 600), (50, 600))):
+            (pen.lineTo if number else pen.moveTo)(point)
+        pen.closePath()
+        return pen.glyph()
+
     font = FontBuilder(1000, isTTF=True)
     font.setupGlyphOrder(names)
     font.setupCharacterMap(dict(zip(codes, names[1:], strict=True)))
-    font.setupGlyf(dict.fromkeys(names, glyph))
+    font.setupGlyf(
+        {name: glyph(500 if chr(code) in ACCENTS else 0) for name, code in zip(names, [0, *codes], strict=True)}
+    )
     font.setupHorizontalMetrics(dict.fromkeys(names, (500, 50)))
     font.setupHorizontalHeader(ascent=800, descent=-200)
     font.setupNameTable({"familyName": "Boxes", "styleName": "Regular", "psName": "Boxes"})

@@ -69,6 +69,17 @@ def test_marks_lie_on_the_drawn_words(turned: int) -> None:
     assert (mark[2] - mark[0]) * (mark[3] - mark[1]) < 4 * (right - left) * (bottom - top)
 
 
+def test_accents_drawn_apart_are_found() -> None:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=(400, 600))
+    for x, text in ((100, "reuni"), (123.3, "\u00b4"), (123.3, "on del d\u00eda")):
+        canvas.drawString(x, 350, text)
+    canvas.save()
+    marks = draw(buffer.getvalue(), Order(page=1, width=800, words="Reuni\u00f3n del d\u00eda")).marks
+    assert min(mark.left for mark in marks) < 101
+    assert max(mark.right for mark in marks) > 170
+
+
 @pytest.mark.parametrize(
     ("page", "words", "expected"),
     [
