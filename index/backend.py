@@ -152,12 +152,15 @@ class Snapshots(Protocol):
 
     def damage(self, name: str) -> list[str] | None:
         """Differences of a snapshot's files from those that were written; None where there are no files to compare."""
+        return None
 
     def files(self, name: str) -> tuple[tuple[str, int, int], ...]:
         """Path, size and time of change of the snapshot's files: damage is looked for again when they change."""
+        return ()
 
     def withheld(self, name: str, access: str) -> str:
         """Why callers in groups get no results from this snapshot with that digest of access; empty when they do."""
+        return ""
 
     def open(self, name: str | None, embedder: Embedder | None) -> Backend:
         """By default the newest. `embedder`: None for the snapshot's own."""

@@ -8,7 +8,7 @@ import msgspec
 from index.documents.archives import is_archive
 from index.documents.files import RECORDS
 from index.embedders import lsa
-from index.engines import lucene, vectors
+from index.engines import bm25, vectors
 from index.errors import IndexProblem
 from index.model import Entry, Passage, counted
 from index.readers import by_suffix
@@ -144,7 +144,7 @@ def _problems(directory: Path, manifest: Manifest) -> list[str]:
         graph = vectors.open_index(file, manifest.embedder.dimension, manifest.passages)
         if graph.size != manifest.graph_size:
             problems.append(f"{graph.size} vectors where the manifest says {manifest.graph_size}")
-        problems += lucene.problems(directory, dict.fromkeys(manifest.languages, 0) | languages)
+        problems += bm25.problems(directory, dict.fromkeys(manifest.languages, 0) | languages)
     except IndexProblem as error:
         problems.append(str(error))
     return problems

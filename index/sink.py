@@ -7,14 +7,31 @@ all. The folder of an index is one body, OpenSearch another.
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
+from index.build_job import Tell, no_progress
 from index.embedders import lsa
 from index.embedders.embedder import Embedder, EmbedderSpec, check_match
 from index.model import FORMAT, Entry, Passage, access_digest
 from index.snapshot.prepared import Hashes
 from index.snapshot.roots import Root
 from index.snapshot.snapshot import Manifest
+
+
+class SinkOptions(NamedTuple):
+    """`embedder` None means LSA; another than the index was built with is refused.
+
+    `foreign_vectors`: documents will only be removed, none put, so the embedder of the index does not matter.
+    `afresh`: begin without what the index holds, which need not be readable.
+    """
+
+    embedder: Embedder | None = None
+    progress: Tell = no_progress
+    foreign_vectors: bool = False
+    afresh: bool = False
+
+
+USUAL = SinkOptions()
 
 
 class Sink(Protocol):

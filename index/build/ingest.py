@@ -19,6 +19,7 @@ from index.model import counted
 from index.reading.job import Limits
 from index.reading.pool import Pool
 from index.reading.readings import Readings, discard
+from index.sink import SinkOptions
 from index.snapshot import snapshot
 from index.snapshot.roots import NO_RULES, Plan, Root, Rules, plan
 
@@ -64,7 +65,7 @@ def bring_in(
     with index.writing():
         unusable = _unusable(index) if only else None
         found = unusable.found if isinstance(unusable, snapshot.OlderFormat) else None
-        with closing(Build(index.sink(embedder, progress, afresh=unusable is not None))) as build:
+        with closing(Build(index.sink(SinkOptions(embedder, progress, afresh=unusable is not None)))) as build:
             planned = plan(paths, found.roots if found else build.roots, rules, anew=only)
             finder = Finder(planned, index.folder)
             reading = nullcontext(pool) if pool is not None else Pool(limits, processes)
@@ -124,7 +125,7 @@ def follow(
     """
     began = time.monotonic()
     index = _index(at)
-    with index.writing(), closing(Build(index.sink(embedder, progress))) as build:
+    with index.writing(), closing(Build(index.sink(SinkOptions(embedder, progress)))) as build:
         followed = [root for root in build.roots if not folders or root.folder in folders]
         for root in followed:
             _refuse_vanished(root, build)
@@ -154,7 +155,7 @@ def take_out(at: Path | Index, source_ids: Iterable[str], progress: Tell = no_pr
     began = time.monotonic()
     index = _index(at)
     index.newest()
-    with index.writing(), closing(Build(index.sink(progress=progress, foreign_vectors=True))) as build:
+    with index.writing(), closing(Build(index.sink(SinkOptions(progress=progress, foreign_vectors=True)))) as build:
         for source_id in source_ids:
             if not build.remove(source_id):
                 raise IndexProblem(f"no document {source_id!r} in {index}; 'groundwire index list' names them")

@@ -15,14 +15,14 @@ import msgspec
 import numpy as np
 
 from index.build import vectors as build_vectors
-from index.build_job import Job, Progress, Tell, no_progress, numbers
+from index.build_job import Job, Progress, Tell, numbers
 from index.child import Child
 from index.embedders import lsa
-from index.embedders.embedder import Embedder, EmbedderSpec
-from index.engines import lucene
+from index.embedders.embedder import EmbedderSpec
+from index.engines import bm25
 from index.errors import IndexProblem
 from index.model import Entry, Passage, indexed_text
-from index.sink import check_embedder, described
+from index.sink import USUAL, SinkOptions, check_embedder, described
 from index.snapshot import snapshot
 from index.snapshot.catalogue import read_catalogue, write_catalogue
 from index.snapshot.prepared import Hashes, hashes
@@ -39,32 +39,19 @@ _SEGMENT = 20_000
 class LocalSink:
     """Use it inside `snapshot.writing`."""
 
-    def __init__(
-        self,
-        index: Path,
-        embedder: Embedder | None = None,
-        progress: Tell = no_progress,
-        *,
-        foreign_vectors: bool = False,
-        afresh: bool = False,
-    ) -> None:
-        """`embedder` None means LSA. Raises IndexProblem when the index was built with a different one.
-
-        `foreign_vectors`: documents will only be removed, none put, so the embedder of the index does not matter.
-        `afresh`: begin without what the index holds, which need not be readable.
-        """
+    def __init__(self, index: Path, options: SinkOptions = USUAL) -> None:
+        """Raises IndexProblem."""
         self._index = index.absolute()  # the process for the vectors runs in another folder
-        self._embedder = embedder
-        self._progress = progress
+        self._embedder, self._progress = options.embedder, options.progress
         self._began = time.monotonic()
-        self._parent = snapshot.hold(index) if snapshot.exists(index) and not afresh else None
+        self._parent = snapshot.hold(index) if snapshot.exists(index) and not options.afresh else None
         self._foreign = False
         self._renamed: dict[int, MovedDocument] = {}
         if self._parent is not None:
-            self._foreign = foreign_vectors and self._parent.manifest.embedder.name != lsa.NAME
+            self._foreign = options.foreign_vectors and self._parent.manifest.embedder.name != lsa.NAME
             try:
                 if not self._foreign:
-                    check_embedder(self._parent.manifest, embedder)
+                    check_embedder(self._parent.manifest, options.embedder)
                 self._renamed = {one.first: one for one in read_renamed(self._parent.directory / "passages")}
             except IndexProblem:
                 self._parent.close()
@@ -100,7 +87,7 @@ class LocalSink:
 
     def warm_up(self) -> None:
         if self._warming is None:
-            self._warming = threading.Thread(target=lucene.warm_up)
+            self._warming = threading.Thread(target=bm25.warm_up)
             self._warming.start()
 
     def put(self, entry: Entry, passages: Sequence[Passage], hashes: Sequence[Hashes]) -> None:
@@ -251,7 +238,7 @@ def run(job: Job, progress: Tell, ready: "VectorProcess | None" = None) -> dict[
     whole = job.refit or not job.parent
     work = sum(1 for _ in numbers(job.live)) if whole else build_vectors.count_new(job)
     if not job.lsa or work <= ALONE_UP_TO:
-        return lucene.update(job, progress) | build_vectors.run(job, progress)
+        return bm25.update(job, progress) | build_vectors.run(job, progress)
     with ready or VectorProcess(progress) as child:
         child.send(job)
 
@@ -259,7 +246,7 @@ def run(job: Job, progress: Tell, ready: "VectorProcess | None" = None) -> dict[
             progress(task, done, total)
             child.report(0.0)
 
-        return lucene.update(job, report) | child.results()
+        return bm25.update(job, report) | child.results()
 
 
 class VectorProcess(Child):

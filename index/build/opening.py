@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from index.backend import Snapshots
-from index.build_job import Tell, no_progress
 from index.documents.report import Skipped, read_skipped, write_skipped
-from index.embedders.embedder import Embedder
 from index.model import Entry
 from index.plugins import installed
 from index.search.local_backend import LocalSnapshots
-from index.sink import Sink
+from index.sink import USUAL, Sink, SinkOptions
 from index.snapshot import snapshot
 from index.snapshot.catalogue import read_catalogue
 
@@ -48,19 +46,8 @@ class Index(Snapshots, Protocol):
     def writing(self) -> AbstractContextManager[None]:
         """Become its only writer."""
 
-    def sink(
-        self,
-        embedder: Embedder | None = None,
-        progress: Tell = no_progress,
-        *,
-        foreign_vectors: bool = False,
-        afresh: bool = False,
-    ) -> Sink:
-        """Where a build writes; inside `writing`. `embedder` None means LSA; another than the index was built with is refused.
-
-        `foreign_vectors`: documents will only be removed, none put, so the embedder of the index does not matter.
-        `afresh`: begin without what the index holds, which need not be readable.
-        """
+    def sink(self, options: SinkOptions = USUAL) -> Sink:
+        """Where a build writes; inside `writing`."""
 
     def skipped(self) -> Skipped:
         """The files that were last found but not read."""
@@ -92,17 +79,10 @@ class LocalIndex(LocalSnapshots):
     def writing(self) -> AbstractContextManager[None]:
         return snapshot.writing(self.directory)
 
-    def sink(
-        self,
-        embedder: Embedder | None = None,
-        progress: Tell = no_progress,
-        *,
-        foreign_vectors: bool = False,
-        afresh: bool = False,
-    ) -> Sink:
+    def sink(self, options: SinkOptions = USUAL) -> Sink:
         from index.build.local_sink import LocalSink  # a search needs none of it
 
-        return LocalSink(self.directory, embedder, progress, foreign_vectors=foreign_vectors, afresh=afresh)
+        return LocalSink(self.directory, options)
 
     def skipped(self) -> Skipped:
         return read_skipped(self.directory)

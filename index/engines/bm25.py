@@ -1,19 +1,26 @@
-"""BM25 by Pyserini: one Lucene index per language, each with that language's analyzer. Needs the JVM."""
+"""BM25 by Pyserini: one Lucene index per language, each with that language's analyzer, in the folder `lucene` of a snapshot.
 
+Needs the JVM.
+"""
+
+import contextlib
 import functools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import batched
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from index.build_job import Job, Tell
 from index.errors import IndexProblem
 from index.java import jvm, lucene_call
 from index.java.analyzers import analyzer_of
 from index.languages import LANGUAGES, of
 from index.model import Passage, indexed_text
+from index.snapshot.segment import Segment, read_codes
+from index.snapshot.snapshot import link_tree
 from index.snapshot.store import PassageStore
 from index.snapshot.views import REMEMBERED, Allowed
 from index.text.codes import joined, with_codes
@@ -38,7 +45,53 @@ _OFTEN = 20
 _LUCENE_SPECIAL = re.compile(r"[\x00-\x1f]+")
 
 
-def update(
+def warm_up() -> None:
+    with contextlib.suppress(IndexProblem):  # `update` reports the problem
+        jvm.start(build=True)
+        jvm.detach()
+
+
+def update(job: Job, tell: Tell) -> dict[str, float]:
+    """Returns the passages per language after the work, keyed `language.LANGUAGE`, for languages that changed."""
+    building = Path(job.building)
+    parent = Path(job.parent) if job.parent else None
+    added = [Segment(Path(path)) for path in job.new]
+    total = sum(map(len, added))
+    results: dict[str, float] = {}
+    done = 0
+    for language in sorted(job.languages.keys() | {name for segment in added for name in segment.languages}):
+        directory = building / "lucene" / language
+        if parent is not None and (parent / "lucene" / language).is_dir():
+            link_tree(parent / "lucene" / language, directory)
+        else:
+            directory.mkdir(parents=True)
+        removed = job.languages.get(language, [])
+        here = any(language in segment.languages for segment in added)
+        if here or removed:
+            passages = _in_language(language, added, functools.partial(_tell, tell, done, total))
+            results[f"language.{language}"], more = _update(directory, language, passages, removed)
+            done += more
+    tell("bm25", total, total)
+    return results
+
+
+def _tell(tell: Tell, before: int, total: int, done: int) -> None:
+    tell("bm25", before + done, total)
+
+
+def _in_language(language: str, segments: list[Segment], tell: Callable[[int], None]) -> Iterator[tuple[Passage, str]]:
+    done = 0
+    for segment in (one for one in segments if language in one.languages):
+        opened = Segment(segment.path)  # again, so that its pages do not stay in memory
+        codes = read_codes(segment.path)
+        for position in opened.in_language(language).tolist():
+            if done % 500 == 0:
+                tell(done)
+            yield opened.read(position), codes[position]
+            done += 1
+
+
+def _update(
     directory: Path, language: str, passages: Iterable[tuple[Passage, str]], removed: Sequence[int]
 ) -> tuple[int, int]:
     """Update one language's Lucene index in place; returns how many passages it then holds, and how many were added.
@@ -114,17 +167,29 @@ def _delete(directory: Path, numbers: Sequence[int]) -> None:
         opened.close()
 
 
+def problems(snapshot: Path, languages: Mapping[str, int]) -> list[str]:
+    """Starts the Java machine. Raises IndexProblem."""
+    jvm.start()
+    wrong: list[str] = []
+    for language, expected in sorted(languages.items()):
+        try:
+            result = count(snapshot / "lucene" / language)
+        except jvm.java_error() as error:
+            wrong.append(str(error))
+            continue
+        if result != expected:
+            wrong.append(f"Lucene index {language} holds {result} passages, not {expected}")
+    return wrong
+
+
 class Bm25:
     """Searches the Lucene indexes of one snapshot; safe for any number of threads, each of which detaches at its end."""
 
-    def __init__(self, directory: Path, languages: Mapping[str, int], store: Callable[[], PassageStore]) -> None:
-        """`languages`: the languages in the index and the number of passages of each. Raises IndexProblem.
-
-        `store` is opened by the first search among some passages only.
-        """
+    def __init__(self, directory: Path, languages: Mapping[str, int], store: PassageStore) -> None:
+        """`languages`: the languages in the index and the number of passages of each. Raises IndexProblem."""
         jvm.start()
         jvm.java_class("org.apache.lucene.search.IndexSearcher").setMaxClauseCount(_CLAUSES)
-        self._store = functools.cache(store)
+        self._store = store
         self._json = json = _json()
         self._asked = 0
         self._readers: dict[str, _Reader] = {}
@@ -139,7 +204,7 @@ class Bm25:
 
     def _own(self, language: str, count: int, allowed: Allowed) -> list[int] | None:
         """The passages of a language that are allowed; None when all `count` are."""
-        own = self._store().within(allowed.numbers, language)
+        own = self._store.within(allowed.numbers, language)
         return None if len(own) == count else own.tolist()
 
     def search(

@@ -4,10 +4,8 @@ import contextlib
 from collections.abc import Iterator
 
 from index.build.opening import Credentials
-from index.build_job import Tell, no_progress
 from index.check import Stats, misfit, stats_of
 from index.documents.report import Skipped
-from index.embedders.embedder import Embedder
 from index.errors import IndexProblem
 from index.model import Entry
 from index.opensearch import generations, states
@@ -17,7 +15,7 @@ from index.opensearch.layout import alias, languages_of, packed, unpacked
 from index.opensearch.lease import WRITER, Lease
 from index.opensearch.sink import OpenSearchSink
 from index.opensearch.states import OpenSearchSnapshots
-from index.sink import Sink
+from index.sink import USUAL, Sink, SinkOptions
 
 _SKIPPED = "skipped"
 #: A build waits longer than a search, in seconds: a cluster that takes in passages may be slow to answer.
@@ -59,19 +57,10 @@ class OpenSearchIndex(OpenSearchSnapshots):
         finally:
             self.client.patience_s = self.client.address.timeout_s
 
-    def sink(
-        self,
-        embedder: Embedder | None = None,
-        progress: Tell = no_progress,
-        *,
-        foreign_vectors: bool = False,
-        afresh: bool = False,
-    ) -> Sink:
+    def sink(self, options: SinkOptions = USUAL) -> Sink:
         if self._lease is None:
             raise IndexProblem(f"{self} is written without being held; build it with 'groundwire index build'")
-        return OpenSearchSink(
-            self.client, self._lease, embedder, progress, foreign_vectors=foreign_vectors, afresh=afresh
-        )
+        return OpenSearchSink(self.client, self._lease, options)
 
     def skipped(self) -> Skipped:
         try:

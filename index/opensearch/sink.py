@@ -12,9 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from index.build_job import Tell, no_progress
 from index.embedders import lsa
-from index.embedders.embedder import Embedder
 from index.errors import IndexProblem
 from index.java import jvm
 from index.model import Entry, Passage
@@ -25,7 +23,7 @@ from index.opensearch.client import Client
 from index.opensearch.layout import STATE, Names, State, languages_of, unpacked
 from index.opensearch.lease import Lease
 from index.opensearch.writing import Writing
-from index.sink import check_embedder, described
+from index.sink import SinkOptions, check_embedder, described
 from index.snapshot.prepared import Hashes
 from index.snapshot.roots import Root
 from index.snapshot.snapshot import Manifest
@@ -42,21 +40,10 @@ _PAGE = 5000
 class OpenSearchSink:
     """`close` it in any case."""
 
-    def __init__(
-        self,
-        client: Client,
-        lease: Lease,
-        embedder: Embedder | None = None,
-        progress: Tell = no_progress,
-        *,
-        foreign_vectors: bool = False,
-        afresh: bool = False,
-    ) -> None:
-        """As LocalSink. Raises IndexProblem."""
+    def __init__(self, client: Client, lease: Lease, options: SinkOptions) -> None:
+        """Raises IndexProblem."""
         self._client = client
-        self._embedder = embedder
-        self._foreign = foreign_vectors
-        self._progress = progress
+        self._embedder, self._progress = options.embedder, options.progress
         self._began = time.monotonic()
         self._warming: threading.Thread | None = None
         self._closed = False
@@ -65,9 +52,9 @@ class OpenSearchSink:
         self._next = 0
         try:
             self._before = states.current(client)
-            self._parent = None if self._before is None or afresh else self._before.state
-            if self._parent is not None and not foreign_vectors:
-                check_embedder(self._parent.manifest, embedder)
+            self._parent = None if self._before is None or options.afresh else self._before.state
+            if self._parent is not None and not options.foreign_vectors:
+                check_embedder(self._parent.manifest, options.embedder)
             self._known = list(self._read_catalogue()) if self._parent is not None else []
             self._purged = self._tidy()
         except BaseException:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from index.backend import Snapshots
 from index.embedders import lsa
 from index.embedders.embedder import Embedder, check_match
 from index.errors import IndexProblem
@@ -32,7 +33,7 @@ class Current(NamedTuple):
     version: tuple[int, int]
 
 
-class OpenSearchSnapshots:
+class OpenSearchSnapshots(Snapshots):
     """Those of one index; as a string its address. Damage is the cluster's to repair."""
 
     #: What an earlier snapshot refers to is deleted a minute after the next but one begins.
@@ -54,15 +55,6 @@ class OpenSearchSnapshots:
         """What a state keeps was whole when it was published; a passage that is gone since is purged some time later."""
         result = current(self.client)
         return [*result.state.kept, result.state.manifest.snapshot] if result is not None else []
-
-    def damage(self, name: str) -> None:
-        return None
-
-    def files(self, name: str) -> tuple[tuple[str, int, int], ...]:
-        return ()
-
-    def withheld(self, name: str, access: str) -> str:
-        return ""
 
     def open(self, name: str | None, embedder: Embedder | None) -> OpenSearchBackend:
         state = read_state(self.client, name)

@@ -3,7 +3,7 @@
 import re
 
 from index.model import Document, Metadata
-from index.readers.formats import Format, Source, TextBuilder, Unreadable
+from index.readers.formats import Format, Source, TextBuilder, Unreadable, refused
 from index.readers.front_matter import iso_date
 from index.readers.html import read_fragment
 
@@ -26,14 +26,8 @@ def read_converted(source: Source) -> Document:
     config = kreuzberg.ExtractionConfig(
         output_format="html", use_cache=False, tree_sitter=kreuzberg.TreeSitterConfig(enabled=False)
     )
-    try:
+    with refused("not readable", kreuzberg.KreuzbergError, ValueError, OSError, RuntimeError):
         result = kreuzberg.extract_bytes_sync(source.data, _TYPES[source.suffix], config=config)
-    except BaseException as error:
-        # A damaged file may make the library panic, and what it then raises is no Exception and has no name to catch it by.
-        known = isinstance(error, kreuzberg.KreuzbergError | ValueError | OSError | RuntimeError)
-        if not known and type(error).__name__ != "PanicException":
-            raise
-        raise Unreadable(f"not readable ({' '.join(str(error).split())[:160]})") from error
     builder = TextBuilder()
     read_fragment(builder, _NOTE.sub(r"[\1]", result.content) if source.suffix == ".rtf" else result.content)
     if not builder:

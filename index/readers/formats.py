@@ -6,7 +6,8 @@ the sentence before it, and for a nested item the item above it.
 """
 
 import pkgutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from typing import NamedTuple
@@ -25,6 +26,20 @@ class Unreadable(Exception):
     def __init__(self, reason: str, *, failed: bool = True) -> None:
         super().__init__(reason)
         self.failed = failed
+
+
+@contextmanager
+def refused(what: str, *known: type[Exception]) -> Iterator[None]:
+    """Makes Unreadable, with what the library said, of the known exceptions of a library for a damaged file and of its panics.
+
+    What a panic raises is no Exception and has no name to catch it by.
+    """
+    try:
+        yield
+    except BaseException as error:
+        if not isinstance(error, known) and type(error).__name__ != "PanicException":
+            raise
+        raise Unreadable(f"{what} ({' '.join(str(error).split())[:160]})") from error
 
 
 _COLONS = (":", "：", "؛")

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from index.model import Document, Metadata
-from index.readers.formats import Format, Source, TextBuilder, Unreadable
+from index.readers.formats import Format, Source, TextBuilder, Unreadable, refused
 from index.readers.front_matter import iso_date
 from index.readers.html import read_fragment
 
@@ -18,13 +18,8 @@ def read_hwp(source: Source) -> Document:
         import rhwp
     except ImportError as error:
         raise Unreadable("install groundwire[formats] to read it", failed=False) from error
-    try:
+    with refused("no readable HWP, or protected by a password", ValueError, OSError, RuntimeError):
         document = rhwp.Document.from_bytes(source.data).to_ir()
-    except BaseException as error:
-        # A damaged file makes the library panic, and what it then raises is no Exception and has no name to catch it by.
-        if not isinstance(error, ValueError | OSError | RuntimeError) and type(error).__name__ != "PanicException":
-            raise
-        raise Unreadable(f"no readable HWP, or protected by a password ({str(error)[:120]})") from error
     builder = TextBuilder()
     _add(builder, document.body)
     for note in (*document.furniture.footnotes, *document.furniture.endnotes):

@@ -11,7 +11,8 @@ from pathlib import Path
 from index.backend import Candidate, CandidateQuery, Candidates, Rank, chosen, places
 from index.embedders import lsa
 from index.embedders.embedder import Embedder, check_match
-from index.engines import lucene, vectors
+from index.engines import vectors
+from index.engines.bm25 import Bm25
 from index.errors import IndexProblem
 from index.filters import Filter
 from index.java import jvm
@@ -43,7 +44,7 @@ class LocalBackend:
         self.store = PassageStore(folder / "passages")
         graph = folder / "vectors" / vectors.FILE
         self.vectors = vectors.open_index(graph, manifest.embedder.dimension, manifest.passages)
-        self.bm25 = lucene.open_index(folder, manifest.languages)
+        self.bm25 = Bm25(folder / "lucene", manifest.languages, self.store)
         self.catalogue = Catalogue(folder / FOLDER)
         self.views = Views(self.catalogue.values(), self.store, manifest.languages, for_all=not manifest.access)
 

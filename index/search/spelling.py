@@ -31,20 +31,16 @@ def _absent(words: list[re.Match[str]], text: str) -> list[re.Match[str]]:
 def neighbours(word: str) -> frozenset[str]:
     """What differs from a folded word by one letter inserted, left out or exchanged, or by two that changed places."""
     alphabet = next((letters for letters in ALPHABETS if set(word) <= set(letters)), "")
+    if not alphabet:
+        return frozenset()
     inner = range(1, len(word) - 1)
-    return (
-        frozenset(
-            chain(
-                (word[:at] + word[at + 1 :] for at in inner),
-                (word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in inner),
-                (word[:at] + letter + word[at + 1 :] for at in inner for letter in alphabet),
-                (word[:at] + letter + word[at:] for at in range(1, len(word)) for letter in alphabet),
-            )
-        )
-        - {word}
-        if alphabet
-        else frozenset()
+    near = chain(
+        (word[:at] + word[at + 1 :] for at in inner),
+        (word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in inner),
+        (word[:at] + letter + word[at + 1 :] for at in inner for letter in alphabet),
+        (word[:at] + letter + word[at:] for at in range(1, len(word)) for letter in alphabet),
     )
+    return frozenset(near) - {word}
 
 
 def meant(word: str, near: frozenset[str], texts: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from index.text.ngrams import SPACE, Encoded, encode_all, fixed_grams
+from index.text.ngrams import SPACE, Encoded, fixed_grams
 
 Sketches = NDArray[np.uint32]
 _MINIMA = 31
@@ -23,11 +23,6 @@ _NUMBER = re.compile(r"\d+")
 _random = np.random.default_rng(20240611)
 _FACTORS = _random.integers(1, 2**32, size=(_MINIMA, 1), dtype=np.uint32) | np.uint32(1)
 _SHIFTS = _random.integers(0, 2**32, size=(_MINIMA, 1), dtype=np.uint32)
-
-
-def sketch(text: str) -> Sketches:
-    row: Sketches = sketches((text,), encode_all((text,)), (0,))[0]
-    return row
 
 
 def sketches(texts: Sequence[str], encoded: Encoded, begins: Sequence[int]) -> Sketches:

@@ -27,8 +27,5 @@ def follow(index: Path) -> ingest.UpdateResult:
 
 
 def entries(index: Path) -> dict[str, Entry]:
-    handle = snapshot.hold(index)
-    try:
+    with snapshot.hold(index) as handle:
         return read_catalogue(handle.directory)
-    finally:
-        handle.close()

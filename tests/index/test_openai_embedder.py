@@ -16,6 +16,7 @@ from index.embedders.embedder import INSTRUCTION, OpenAIEmbedder
 from index.errors import IndexProblem
 from index.model import Document
 from index.search.searcher import Searcher
+from index.sink import SinkOptions
 from index.snapshot import snapshot
 from runtime.commands.index import index_group
 from runtime.commands.search import search_command
@@ -149,7 +150,7 @@ def embedder() -> Iterator[OpenAIEmbedder]:
 
 def test_questions_match_without_common_words(embedder: OpenAIEmbedder, tmp_path: Path) -> None:
     with snapshot.writing(tmp_path / "index"):
-        build = Build(LocalSink(tmp_path / "index", embedder))
+        build = Build(LocalSink(tmp_path / "index", SinkOptions(embedder)))
         for name, text in DOCUMENTS.items():
             build.put(Document(source_id=name, title="", text=text))
         build.publish()

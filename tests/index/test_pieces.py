@@ -19,12 +19,17 @@ from index.snapshot.segment import write_segment
 from index.snapshot.store import PassageStore
 from index.text.codes import code_words
 from index.text.coverage import SLOTS, cover, gram_set, hash_sets, rarity, sets_of
-from index.text.near_duplicates import groups, sketch
+from index.text.near_duplicates import Sketches, groups, sketches
 from index.text.ngrams import encode, encode_all, grams
 from index.text.passages import LIMIT, cut, language_of, weigh
 from index.text.question_words import without_question_words
 
 ANY_TEXT = st.text(alphabet=st.sampled_from("ab é1.\n|# 환불은 近视。المادة😀\u0301"), max_size=300)
+
+
+def sketch(text: str) -> Sketches:
+    row: Sketches = sketches((text,), encode_all((text,)), (0,))[0]
+    return row
 
 
 def decoded(text: str) -> str:

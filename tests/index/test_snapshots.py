@@ -18,6 +18,7 @@ from index.errors import IndexProblem
 from index.model import Document
 from index.reading.readings import FILE, Readings
 from index.search.searcher import Searcher
+from index.sink import SinkOptions
 from index.snapshot import snapshot
 from tests.index.brought_in import bring_in
 from tests.index.conftest import DOCUMENTS, update
@@ -159,7 +160,7 @@ def test_other_embedder_is_named_and_not_mixed(tmp_path: Path) -> None:
     letters = Letters("1")
     index = tmp_path / "index"
     with snapshot.writing(index):
-        build = Build(LocalSink(index, letters))
+        build = Build(LocalSink(index, SinkOptions(letters)))
         build.put(Document(source_id="a", title="", text="zzz zebra puzzle"))
         build.put(Document(source_id="b", title="", text="mummy hummus"))
         manifest = build.publish()
@@ -175,11 +176,11 @@ def test_other_embedder_is_named_and_not_mixed(tmp_path: Path) -> None:
     with pytest.raises(IndexProblem, match="not with lsa"), snapshot.writing(index):
         Build(LocalSink(index))
     with snapshot.writing(index):
-        build = Build(LocalSink(index, letters))
+        build = Build(LocalSink(index, SinkOptions(letters)))
         build.put(Document(source_id="c", title="", text="banana"))
         build.publish()
     with snapshot.writing(index):
-        build = Build(LocalSink(index, foreign_vectors=True))
+        build = Build(LocalSink(index, SinkOptions(foreign_vectors=True)))
         assert build.remove("a")
         assert build.publish().documents == 2
     searcher = Searcher.open(index, embedder=letters)

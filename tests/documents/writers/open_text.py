@@ -3,23 +3,11 @@
 from collections.abc import Iterator
 from html import escape
 
-from tests.documents.described import (
-    Code,
-    Definition,
-    Described,
-    Heading,
-    Item,
-    Items,
-    Placed,
-    Prose,
-    Quotation,
-    Table,
-    placed,
-)
+from tests.documents import described as d
 from tests.documents.writers.sheets import open_document
 
 
-def odt(described: Described) -> bytes:
+def odt(described: d.Described) -> bytes:
     body = "".join(_odt(described))
     spaces = " ".join(
         f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
@@ -42,29 +30,31 @@ def odt(described: Described) -> bytes:
     return open_document("text", content, described)
 
 
-def _odt(described: Described) -> Iterator[str]:
+def _odt(described: d.Described) -> Iterator[str]:
     for block in described.blocks:
         match block:
-            case Heading():
+            case d.Heading():
                 yield f'<text:h text:outline-level="{block.level}">{escape(block.text)}</text:h>'
-            case Prose():
+            case d.Prose():
                 note = (
                     '<text:note text:note-class="footnote"><text:note-citation>1</text:note-citation><text:note-body>'
                     f"<text:p>{escape(block.note)}</text:p></text:note-body></text:note>"
                 )
                 yield f"<text:p>{escape(block.text)}{note if block.note else ''}</text:p>"
-            case Items():
+            case d.Items():
                 yield _odt_list(block.items, ordered=block.ordered)
-            case Table():
+            case d.Table():
                 yield f'<text:p text:style-name="Caption">{escape(block.caption)}</text:p>'
-                rows = [f"<table:table-row>{''.join(map(_odt_cell, line))}</table:table-row>" for line in placed(block)]
+                rows = [
+                    f"<table:table-row>{''.join(map(_odt_cell, line))}</table:table-row>" for line in d.placed(block)
+                ]
                 head, body = "".join(rows[: block.header]), "".join(rows[block.header :])
                 yield f"<table:table><table:table-header-rows>{head}</table:table-header-rows>{body}</table:table>"
-            case Code():
+            case d.Code():
                 yield _odt_code(block.text)
-            case Quotation():
+            case d.Quotation():
                 yield f'<text:p text:style-name="Quotations">{escape(block.text)}</text:p>'
-            case Definition():
+            case d.Definition():
                 yield f"<text:p>{escape(block.term)}: {escape(block.text)}</text:p>"
 
 
@@ -78,7 +68,7 @@ def _odt_code(text: str) -> str:
     return made
 
 
-def _odt_list(items: list[Item], *, ordered: bool = False) -> str:
+def _odt_list(items: list[d.Item], *, ordered: bool = False) -> str:
     made = ""
     for item in items:
         code = _odt_code(item.code) if item.code else ""
@@ -87,7 +77,7 @@ def _odt_list(items: list[Item], *, ordered: bool = False) -> str:
     return f'<text:list text:style-name="{"numbers" if ordered else "bullets"}">{made}</text:list>'
 
 
-def _odt_cell(one: Placed | None) -> str:
+def _odt_cell(one: d.Placed | None) -> str:
     if one is None:
         return "<table:covered-table-cell/>"
     spans = f' table:number-rows-spanned="{one.down}" table:number-columns-spanned="{one.across}"'

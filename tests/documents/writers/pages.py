@@ -11,26 +11,13 @@ from reportlab.pdfbase.pdfmetrics import registerFont
 from reportlab.platypus import ListFlowable, ListItem, Paragraph, SimpleDocTemplate, Spacer, XPreformatted
 from reportlab.platypus import Table as DrawnTable
 
-from tests.documents.described import (
-    Code,
-    Definition,
-    Described,
-    Heading,
-    Item,
-    Items,
-    Prose,
-    Quotation,
-    Table,
-    flat,
-    inline,
-    placed,
-)
+from tests.documents import described as d
 
 #: Fonts that every PDF program has; the names are Adobe's.
 _FONTS = {"ko": "HYSMyeongJo-Medium", "zh": "STSong-Light"}
 
 
-def pdf(described: Described) -> bytes:
+def pdf(described: d.Described) -> bytes:
     font = _FONTS.get(described.language, "Helvetica")
     if described.language in _FONTS:
         registerFont(UnicodeCIDFont(font))
@@ -44,23 +31,23 @@ def pdf(described: Described) -> bytes:
     story: list[object] = []
     for block in described.blocks:
         match block:
-            case Heading():
+            case d.Heading():
                 story.append(Paragraph(block.text, styles[f"Heading{block.level}"]))
-            case Prose():
+            case d.Prose():
                 story.append(
                     Paragraph(_inline(block.text) + ("<super>1</super>" if block.note else ""), styles["Normal"])
                 )
                 if block.note:
                     story += [Spacer(1, 12), Paragraph(f"<super>1</super> {block.note}", styles["Normal"])]
-            case Items():
+            case d.Items():
                 story.append(_list(block.items, font, styles, ordered=block.ordered))
-            case Table():
+            case d.Table():
                 story += [Spacer(1, 12), Paragraph(block.caption, styles["Normal"]), Spacer(1, 6), _table(block, font)]
-            case Code():
+            case d.Code():
                 story.append(_code(block.text, font, styles))
-            case Quotation():
+            case d.Quotation():
                 story.append(Paragraph(block.text, ParagraphStyle("Quote", parent=styles["Normal"], leftIndent=30)))
-            case Definition():
+            case d.Definition():
                 story.append(Paragraph(f"{block.term}: {block.text}", styles["Normal"]))
         story.append(Spacer(1, 12))
     file = io.BytesIO()
@@ -72,7 +59,7 @@ def pdf(described: Described) -> bytes:
 
 
 def _inline(text: str) -> str:
-    return "".join(f'<font name="Courier">{part}</font>' if code else part for part, code in inline(text))
+    return "".join(f'<font name="Courier">{part}</font>' if code else part for part, code in d.inline(text))
 
 
 def _code(text: str, font: str, styles: dict[str, ParagraphStyle]) -> XPreformatted:
@@ -83,7 +70,7 @@ def _code(text: str, font: str, styles: dict[str, ParagraphStyle]) -> XPreformat
     return XPreformatted(marked, styles["Code"])
 
 
-def _list(items: list[Item], font: str, styles: dict[str, ParagraphStyle], *, ordered: bool = False) -> ListFlowable:
+def _list(items: list[d.Item], font: str, styles: dict[str, ParagraphStyle], *, ordered: bool = False) -> ListFlowable:
     made = []
     for item in items:
         inside: list[object] = [Paragraph(_inline(item.text), styles["Normal"])]
@@ -95,14 +82,14 @@ def _list(items: list[Item], font: str, styles: dict[str, ParagraphStyle], *, or
     return ListFlowable(made, bulletType="1" if ordered else "bullet", bulletFormat="%s." if ordered else None)
 
 
-def _table(table: Table, font: str) -> DrawnTable:
+def _table(table: d.Table, font: str) -> DrawnTable:
     styles: list[tuple[object, ...]] = [
         ("GRID", (0, 0), (-1, -1), 0.5, colors.black),
         ("FONTNAME", (0, 0), (-1, -1), font),
     ]
     rows = []
-    for at, line in enumerate(placed(table)):
-        rows.append(["" if one is None else flat(one.cell) for one in line])
+    for at, line in enumerate(d.placed(table)):
+        rows.append(["" if one is None else d.flat(one.cell) for one in line])
         for column, one in enumerate(line):
             if one is not None and (one.down > 1 or one.across > 1):
                 styles.append(("SPAN", (column, at), (column + one.across - 1, at + one.down - 1)))

@@ -8,18 +8,7 @@ from xml.sax.saxutils import escape
 import openpyxl
 from openpyxl.utils import get_column_letter
 
-from tests.documents.described import (
-    RIGHT_TO_LEFT,
-    Definition,
-    Described,
-    Heading,
-    Item,
-    Items,
-    Placed,
-    Table,
-    flat,
-    placed,
-)
+from tests.documents import described as d
 from tests.documents.writers.word import retyped
 
 _MAIN = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"
@@ -29,10 +18,10 @@ _NAMES = " ".join(
 
 _LONGEST_NAME = 31
 
-Rows = list[list[Placed | None]]
+Rows = list[list[d.Placed | None]]
 
 
-def xlsx(described: Described) -> bytes:
+def xlsx(described: d.Described) -> bytes:
     book = openpyxl.Workbook()
     book.remove(book.worksheets[0])
     core = book.properties
@@ -41,12 +30,12 @@ def xlsx(described: Described) -> bytes:
     core.created = core.modified = described.date.replace(tzinfo=None)
     for name, rows in _sheets(described):
         sheet = book.create_sheet(name)
-        sheet.sheet_view.rightToLeft = described.language in RIGHT_TO_LEFT
+        sheet.sheet_view.rightToLeft = described.language in d.RIGHT_TO_LEFT
         for at, line in enumerate(rows, 1):
             for column, one in enumerate(line, 1):
                 if one is None or one.cell == "":
                     continue
-                text = flat(one.cell)
+                text = d.flat(one.cell)
                 sheet.cell(at, column, int(text) if text.isdigit() else text)
                 if one.down > 1 or one.across > 1:
                     last = f"{get_column_letter(column + one.across - 1)}{at + one.down - 1}"
@@ -56,7 +45,7 @@ def xlsx(described: Described) -> bytes:
     return _saved_at(file.getvalue(), described)
 
 
-def _saved_at(data: bytes, described: Described) -> bytes:
+def _saved_at(data: bytes, described: d.Described) -> bytes:
     """The library writes the time of saving and ignores the given one."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         said = re.search(rb"<dcterms:modified[^>]*>([^<]+)<", archive.read("docProps/core.xml"))
@@ -64,11 +53,11 @@ def _saved_at(data: bytes, described: Described) -> bytes:
     return retyped(data, said[1].decode(), f"{described.date:%Y-%m-%dT%H:%M:%SZ}")
 
 
-def xlsm(described: Described) -> bytes:
+def xlsm(described: d.Described) -> bytes:
     return retyped(xlsx(described), _MAIN, "application/vnd.ms-excel.sheet.macroEnabled.main+xml")
 
 
-def ods(described: Described) -> bytes:
+def ods(described: d.Described) -> bytes:
     tables = []
     for name, rows in _sheets(described):
         lines = "".join(f"<table:table-row>{''.join(map(_ods_cell, line))}</table:table-row>" for line in rows)
@@ -80,7 +69,7 @@ def ods(described: Described) -> bytes:
     return open_document("spreadsheet", content, described)
 
 
-def open_document(kind: str, content: str, described: Described) -> bytes:
+def open_document(kind: str, content: str, described: d.Described) -> bytes:
     said = meta(described)
     media = f"application/vnd.oasis.opendocument.{kind}"
     space = 'xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"'
@@ -91,7 +80,7 @@ def open_document(kind: str, content: str, described: Described) -> bytes:
     return packed(media, {"META-INF/manifest.xml": manifest, "content.xml": content, "meta.xml": said})
 
 
-def meta(described: Described) -> str:
+def meta(described: d.Described) -> str:
     keywords = "".join(f"<meta:keyword>{escape(tag)}</meta:keyword>" for tag in described.tags)
     return (
         f'<office:document-meta {_NAMES} xmlns:dc="http://purl.org/dc/elements/1.1/"><office:meta>'
@@ -111,34 +100,34 @@ def packed(kind: str, members: dict[str, str]) -> bytes:
     return file.getvalue()
 
 
-def _ods_cell(one: Placed | None) -> str:
+def _ods_cell(one: d.Placed | None) -> str:
     if one is None:
         return "<table:covered-table-cell/>"
     spans = f' table:number-rows-spanned="{one.down}" table:number-columns-spanned="{one.across}"'
-    text = f"<text:p>{escape(flat(one.cell))}</text:p>" if one.cell else ""
+    text = f"<text:p>{escape(d.flat(one.cell))}</text:p>" if one.cell else ""
     return f"<table:table-cell{spans if one.down > 1 or one.across > 1 else ''}>{text}</table:table-cell>"
 
 
-def _sheets(described: Described) -> list[tuple[str, Rows]]:
+def _sheets(described: d.Described) -> list[tuple[str, Rows]]:
     """A sheet for each heading: the text above its table, the table, the text below; blocks separated by an empty row."""
     sheets: list[tuple[str, Rows]] = []
     for block in described.blocks:
-        if isinstance(block, Heading):
+        if isinstance(block, d.Heading):
             name = block.text[:_LONGEST_NAME]
-            sheets.append((name, [] if name == block.text else [[Placed(block.text)], []]))
+            sheets.append((name, [] if name == block.text else [[d.Placed(block.text)], []]))
             continue
         rows = sheets[-1][1]
-        if isinstance(block, Table):
-            rows += [[Placed(block.caption)], *placed(block), []]
-        elif isinstance(block, Items):
-            rows += [*([Placed(text)] for text in _texts(block.items)), []]
-        elif isinstance(block, Definition):
-            rows += [[Placed(block.term), Placed(block.text)], []]
+        if isinstance(block, d.Table):
+            rows += [[d.Placed(block.caption)], *d.placed(block), []]
+        elif isinstance(block, d.Items):
+            rows += [*([d.Placed(text)] for text in _texts(block.items)), []]
+        elif isinstance(block, d.Definition):
+            rows += [[d.Placed(block.term), d.Placed(block.text)], []]
         else:
             note = getattr(block, "note", "")
-            rows += [[Placed(text)] for text in (block.text, note) if text] + [[]]
+            rows += [[d.Placed(text)] for text in (block.text, note) if text] + [[]]
     return sheets
 
 
-def _texts(items: list[Item]) -> list[str]:
+def _texts(items: list[d.Item]) -> list[str]:
     return [text for item in items for text in (item.text, item.code, *_texts(item.inner)) if text]

@@ -7,54 +7,42 @@ import pptx
 from lxml import etree
 from pptx.util import Inches
 
-from tests.documents.described import (
-    Code,
-    Definition,
-    Described,
-    Heading,
-    Item,
-    Items,
-    Prose,
-    Quotation,
-    Table,
-    flat,
-    placed,
-)
+from tests.documents import described as d
 from tests.documents.writers.word import describe, retyped
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _MAIN = "application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml"
 
 
-def pptx_(described: Described) -> bytes:
+def pptx_(described: d.Described) -> bytes:
     deck = pptx.Presentation()
     describe(deck.core_properties, described)
     slide: Any = None
     top = 0.0
     for block in described.blocks:
-        if isinstance(block, Heading):
+        if isinstance(block, d.Heading):
             slide, top = deck.slides.add_slide(deck.slide_layouts[5]), 1.8
             slide.shapes.title.text = block.text
             continue
-        if isinstance(block, Table):
+        if isinstance(block, d.Table):
             _add_box(slide, top, block.caption)
             _add_table(slide, top + 0.5, block)
             top += 2.5
             continue
-        if isinstance(block, Items):
+        if isinstance(block, d.Items):
             frame = _add_box(slide, top)
             _add_items(frame, block.items, ordered=block.ordered)
-        elif isinstance(block, Prose) and block.note:
+        elif isinstance(block, d.Prose) and block.note:
             _add_box(slide, top, block.text)
             slide.notes_slide.notes_text_frame.text = block.note
-        elif isinstance(block, Definition):
+        elif isinstance(block, d.Definition):
             _add_box(slide, top, f"{block.term}: {block.text}")
-        elif isinstance(block, Prose | Code | Quotation):
+        elif isinstance(block, d.Prose | d.Code | d.Quotation):
             frame = _add_box(slide, top, block.text)
-            if isinstance(block, Code):
+            if isinstance(block, d.Code):
                 for paragraph in frame.paragraphs:
                     paragraph.font.name = "Consolas"
-            if isinstance(block, Prose) and block.vertical:
+            if isinstance(block, d.Prose) and block.vertical:
                 frame._txBody.bodyPr.set("vert", "eaVert" if described.language in ("zh", "ko") else "vert")
         top += 0.7
     file = io.BytesIO()
@@ -62,7 +50,7 @@ def pptx_(described: Described) -> bytes:
     return file.getvalue()
 
 
-def ppsx(described: Described) -> bytes:
+def ppsx(described: d.Described) -> bytes:
     return retyped(pptx_(described), _MAIN, _MAIN.replace("presentation.main", "slideshow.main"))
 
 
@@ -72,7 +60,7 @@ def _add_box(slide: Any, top: float, text: str = "") -> Any:
     return frame
 
 
-def _add_items(frame: Any, items: list[Item], level: int = 0, *, ordered: bool = False) -> None:
+def _add_items(frame: Any, items: list[d.Item], level: int = 0, *, ordered: bool = False) -> None:
     for item in items:
         paragraph = frame.add_paragraph()
         paragraph.text, paragraph.level = item.text, level
@@ -89,13 +77,13 @@ def _add_items(frame: Any, items: list[Item], level: int = 0, *, ordered: bool =
         _add_items(frame, item.inner, level + 1)
 
 
-def _add_table(slide: Any, top: float, table: Table) -> None:
+def _add_table(slide: Any, top: float, table: d.Table) -> None:
     size = len(table.rows), len(table.rows[0])
     made = slide.shapes.add_table(*size, Inches(0.5), Inches(top), Inches(9), Inches(2)).table
-    for at, line in enumerate(placed(table)):
+    for at, line in enumerate(d.placed(table)):
         for column, one in enumerate(line):
             if one is not None:
                 cell = made.cell(at, column)
-                cell.text = flat(one.cell)
+                cell.text = d.flat(one.cell)
                 if one.down > 1 or one.across > 1:
                     cell.merge(made.cell(at + one.down - 1, column + one.across - 1))

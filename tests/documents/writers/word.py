@@ -16,26 +16,13 @@ from docx.table import Table as WordTable
 from docx.table import _Cell
 from docx.text.paragraph import Paragraph
 
-from tests.documents.described import (
-    RIGHT_TO_LEFT,
-    Code,
-    Definition,
-    Described,
-    Heading,
-    Item,
-    Items,
-    Prose,
-    Quotation,
-    Table,
-    inline,
-    placed,
-)
+from tests.documents import described as d
 
 _MAIN = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
 _BULLETS = ("List Bullet", "List Bullet 2", "List Bullet 3")
 
 
-def docx_(described: Described) -> bytes:
+def docx_(described: d.Described) -> bytes:
     document = docx.Document()
     describe(document.core_properties, described)
     for name in ("Source Code", "Definition Term", "Definition"):
@@ -43,23 +30,23 @@ def docx_(described: Described) -> bytes:
     notes: list[str] = []
     for block in described.blocks:
         match block:
-            case Heading():
+            case d.Heading():
                 document.add_heading(block.text, block.level)
-            case Prose():
+            case d.Prose():
                 _add_prose(document, block, notes, described.language)
-            case Items():
+            case d.Items():
                 _add_items(document, block.items, ordered=block.ordered)
-            case Table():
+            case d.Table():
                 document.add_paragraph(block.caption, style="Caption")
                 _add_table(document, block)
-            case Code():
+            case d.Code():
                 _add_code(document, block.text)
-            case Quotation():
+            case d.Quotation():
                 document.add_paragraph(block.text, style="Quote")
-            case Definition():
+            case d.Definition():
                 document.add_paragraph(block.term, style="Definition Term")
                 document.add_paragraph(block.text, style="Definition")
-    if described.language in RIGHT_TO_LEFT:
+    if described.language in d.RIGHT_TO_LEFT:
         for paragraph in document.element.body.iter(qn("w:p")):
             paragraph.get_or_add_pPr().append(OxmlElement("w:bidi"))
     _add_notes(document, notes)
@@ -68,17 +55,17 @@ def docx_(described: Described) -> bytes:
     return file.getvalue()
 
 
-def describe(core: Any, described: Described) -> None:
+def describe(core: Any, described: d.Described) -> None:
     core.title, core.author, core.keywords = described.title, described.author, ", ".join(described.tags)
     core.created = core.modified = described.date
     core.language = described.language
 
 
-def docm(described: Described) -> bytes:
+def docm(described: d.Described) -> bytes:
     return retyped(docx_(described), _MAIN, "application/vnd.ms-word.document.macroEnabled.main+xml")
 
 
-def dotx(described: Described) -> bytes:
+def dotx(described: d.Described) -> bytes:
     return retyped(docx_(described), _MAIN, _MAIN.replace("document.main", "template.main"))
 
 
@@ -91,7 +78,7 @@ def retyped(data: bytes, before: str, after: str) -> bytes:
     return changed.getvalue()
 
 
-def _add_prose(document: WordDocument, block: Prose, notes: list[str], language: str) -> None:
+def _add_prose(document: WordDocument, block: d.Prose, notes: list[str], language: str) -> None:
     paragraph = _written(document.add_paragraph(), block.text)
     if block.note:
         notes.append(block.note)
@@ -101,7 +88,7 @@ def _add_prose(document: WordDocument, block: Prose, notes: list[str], language:
 
 
 def _written(paragraph: Paragraph, text: str) -> Paragraph:
-    for part, code in inline(text):
+    for part, code in d.inline(text):
         run = paragraph.add_run(part)
         if code:
             run.font.name = "Consolas"
@@ -124,7 +111,7 @@ def _add_notes(document: WordDocument, notes: list[str]) -> None:
     document.part.relate_to(part, RELATIONSHIP_TYPE.FOOTNOTES)
 
 
-def _add_items(document: WordDocument, items: list[Item], depth: int = 0, *, ordered: bool = False) -> None:
+def _add_items(document: WordDocument, items: list[d.Item], depth: int = 0, *, ordered: bool = False) -> None:
     for item in items:
         style = "List Number" if ordered else _BULLETS[depth]
         _written(document.add_paragraph(style=style), item.text)
@@ -138,9 +125,9 @@ def _add_code(document: WordDocument, text: str) -> None:
         document.add_paragraph(line, style="Source Code")
 
 
-def _add_table(document: WordDocument, table: Table) -> None:
+def _add_table(document: WordDocument, table: d.Table) -> None:
     made: WordTable = document.add_table(len(table.rows), len(table.rows[0]))
-    for at, line in enumerate(placed(table)):
+    for at, line in enumerate(d.placed(table)):
         for column, one in enumerate(line):
             if one is None:
                 continue

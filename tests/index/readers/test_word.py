@@ -1,14 +1,11 @@
 """DOCX: each thing that Word shows, as the block that it is."""
 
 import datetime as dt
-import io
-import zipfile
 
 import docx
 import pytest
 
 from index.model import Metadata
-from tests.index import files
 from tests.index.readers.office import blocks, given, item, p, saved, table, tc, tr, word
 
 
@@ -271,19 +268,3 @@ def test_boxes_frames_and_controls_are_read_once() -> None:
         ("prose", "Text in a frame."),
         ("prose", "Controlled."),
     ]
-
-
-@pytest.mark.parametrize(
-    ("suffix", "kind"),
-    [
-        (".docm", "application/vnd.ms-word.document.macroEnabled.main+xml"),
-        (".dotx", "application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml"),
-    ],
-)
-def test_templates_and_documents_with_macros(suffix: str, kind: str) -> None:
-    changed = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(files.word())) as archive, zipfile.ZipFile(changed, "w") as copy:
-        for name in archive.namelist():
-            usual = b"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
-            copy.writestr(name, archive.read(name).replace(usual, kind.encode()))
-    assert "Trips are approved" in given(changed.getvalue(), suffix).text
