@@ -12,6 +12,7 @@ from bus.journal.journal import Journal
 from bus.transport.connection import Inbox, connect, declare_streams, keep_trying
 from bus.transport.settings import BusSettings
 from runtime.processes import nats_server, nats_users, ports
+from runtime.processes.nats_users import Credentials
 
 
 @dataclass
@@ -40,12 +41,16 @@ class Server:
     `with_users`: it has the users of the product, and lets nobody else in.
     """
 
-    def __init__(self, folder: Path, *, with_users: bool) -> None:
+    users: Credentials
+
+    def __init__(self, folder: Path, *, with_users: bool = False) -> None:
         self.port = ports.free_port()
         self.url = f"nats://127.0.0.1:{self.port}"
         self._log = folder / "log"
-        self.users = nats_users.make(folder, self.url)
-        passwords = self.users.passwords if with_users else None
+        passwords = None
+        if with_users:
+            self.users = nats_users.make(folder, self.url)
+            passwords = self.users.passwords
         self._config = nats_server.write_config(folder, port=self.port, sync_always=False, passwords=passwords)
         self._process: subprocess.Popen[bytes] | None = None
 
