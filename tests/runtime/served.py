@@ -16,6 +16,7 @@ from runtime.edge.timeouts import Timeouts
 from runtime.processes import search
 from runtime.processes.edge import serve
 from runtime.settings import EdgeSettings, Settings
+from tests.bus.wires import serving, wired
 
 
 def declared_routes() -> tuple[Route, ...]:
@@ -25,6 +26,16 @@ def declared_routes() -> tuple[Route, ...]:
 
 ROUTES = declared_routes()
 PATIENT = Timeouts(health_s=5.0)
+
+
+@contextlib.asynccontextmanager
+async def declared_bus(folder: Path) -> AsyncIterator[BusSettings]:
+    """A nats-server of its own, with the streams."""
+    with serving(folder) as server:
+        settings = BusSettings(url=server.url)
+        async with wired(settings):
+            pass
+        yield settings
 
 
 @contextlib.asynccontextmanager

@@ -17,7 +17,7 @@ from bus.journal.journal import Journal
 from bus.journal.records import Stage
 from bus.powers.events import Done, Emitter, Error, Event, References, TokensEnd, tokens_of
 from bus.runs.runs import Runs
-from bus.transport.connection import Inbox, connect, declare_streams, keep_trying
+from bus.transport.connection import Inbox, connect, keep_trying
 from bus.transport.follow import follow
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
@@ -26,22 +26,15 @@ from bus.wire.settled import Citation, NearPassage, Reference, Settled
 from bus.wire.subjects import RUNS, finished, key_of, parse
 from runtime.edge.timeouts import Timeouts
 from runtime.settings import EdgeSettings, Settings
-from tests.bus.wires import Server
 from tests.polling import cancel
-from tests.runtime.served import ROUTES, open_edge
+from tests.runtime.served import ROUTES, declared_bus, open_edge
 
 
 @pytest.fixture(scope="session")
 async def bus_settings(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[BusSettings]:
     """A server for these tests alone: the fake actor would answer the questions of others."""
-    server = Server(tmp_path_factory.mktemp("edge-nats"))
-    server.start()
-    settings = BusSettings(url=server.url)
-    client = await connect(server.url, name="declare")
-    await declare_streams(client.jetstream(timeout=2.0), settings)
-    await client.close()
-    yield settings
-    server.kill()
+    async with declared_bus(tmp_path_factory.mktemp("edge-nats")) as settings:
+        yield settings
 
 
 @dataclass

@@ -20,7 +20,7 @@ from bus.wire.subjects import finished, key_of
 from runtime.edge.timeouts import Timeouts
 from runtime.processes.edge import serve
 from runtime.settings import ActorsSettings, EdgeSettings, Settings
-from tests.bus.wires import Server
+from tests.bus.wires import Server, serving
 from tests.runtime.edge.strict_sse import parse
 from tests.runtime.edge.test_edge_streams import read_events
 
@@ -50,10 +50,8 @@ class Edge:
 
 @pytest.fixture
 async def server(tmp_path: Path) -> AsyncIterator[Server]:
-    running = Server(tmp_path)
-    running.start()
-    yield running
-    running.kill()
+    with serving(tmp_path) as running:
+        yield running
 
 
 @pytest.fixture

@@ -9,17 +9,13 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from bus.transport.connection import connect, declare_streams
-from bus.transport.settings import BusSettings
 from index.build.ingest import bring_in
 from runtime.edge.timeouts import Timeouts
 from runtime.keys import KeyFile
-from runtime.processes import search as search_process
 from runtime.settings import AccessSettings, EdgeSettings, IndexSettings, Settings
 from tests.browser import chromium
-from tests.bus.wires import Server
 from tests.polling import until
-from tests.runtime.served import open_edge
+from tests.runtime.served import declared_bus, open_edge, open_search
 from tests.runtime.sources.documents import write_documents
 
 __all__ = ["chromium"]
@@ -48,12 +44,6 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
     root = folder / "documents"
     write_documents(root)
     await asyncio.to_thread(bring_in, folder / "index", [str(root)], only=True, processes=1)
-    server = Server(tmp_path_factory.mktemp("sources-nats"))
-    server.start()
-    bus = BusSettings(url=server.url)
-    client = await connect(server.url, name="declare")
-    await declare_streams(client.jetstream(timeout=2.0), bus)
-    await client.close()
     state = folder / "state"
     keys = KeyFile(state / "keys.json")
     tokens = {
@@ -61,30 +51,27 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
         "bob": keys.add("bob", ("ask", "search"), now=time.time(), groups=()),
         "asker": keys.add("asker", ("ask", "read"), now=time.time()),
     }
-    settings = Settings(
-        bus=bus,
-        index=IndexSettings(dir=str(folder / "index"), threads=2),
-        edge=EdgeSettings(port=0, hosts="127.0.0.1"),
-        state=str(state),
-    )
-    stop = asyncio.Event()
-    searching = asyncio.create_task(search_process.serve(settings, stop))
-    required = Settings(bus=bus, edge=settings.edge, state=str(state), access=AccessSettings(required=True))
-    async with (
-        open_edge(settings, TIMES) as opened,
-        open_edge(required, TIMES) as locked,
-        aiohttp.ClientSession() as http,
-    ):
+    async with declared_bus(tmp_path_factory.mktemp("sources-nats")) as bus:
+        settings = Settings(
+            bus=bus,
+            index=IndexSettings(dir=str(folder / "index"), threads=2),
+            edge=EdgeSettings(port=0, hosts="127.0.0.1"),
+            state=str(state),
+        )
+        required = Settings(bus=bus, edge=settings.edge, state=str(state), access=AccessSettings(required=True))
+        async with (
+            open_search(settings),
+            open_edge(settings, TIMES) as opened,
+            open_edge(required, TIMES) as locked,
+            aiohttp.ClientSession() as http,
+        ):
 
-        async def answered() -> bool:
-            async with http.get(f"{opened}/v1/sources") as response:
-                return response.status == 200
+            async def answered() -> bool:
+                async with http.get(f"{opened}/v1/sources") as response:
+                    return response.status == 200
 
-        await until(answered, within_s=60.0, what="a search process")
-        yield World(opened, locked, root, state, settings, tokens)
-    stop.set()
-    await searching
-    server.kill()
+            await until(answered, within_s=60.0, what="a search process")
+            yield World(opened, locked, root, state, settings, tokens)
 
 
 @pytest.fixture
