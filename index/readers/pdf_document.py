@@ -25,10 +25,10 @@ def fill(builder: TextBuilder, pages: list[Page], outline: list[Bookmark]) -> st
     """Add every block. The title is the first heading of the first page, if it is of the highest level."""
     body = _body(pages)
     repeated = _repeated(pages, body)
-    words = words_of(run.text for page in pages for run in page.runs)
+    kept = [[run for run in page.runs if _place(page, run) not in repeated] for page in pages]
+    words = words_of(run.text for runs in kept for run in runs)
     parts: list[Part] = []
-    for page in pages:
-        runs = [run for run in page.runs if _place(page, run) not in repeated]
+    for page, runs in zip(pages, kept, strict=True):
         for part in parts_of(page, runs, body):
             _append(parts, part, page.number)
     mark_notes(parts)

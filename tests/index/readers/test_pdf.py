@@ -340,6 +340,21 @@ def test_divided_word_in_two_columns() -> None:
     )
 
 
+def test_divided_word_goes_on_below_a_header() -> None:
+    full = "Gloves are worn at the furnace by esta and all there,"
+    firsts = [
+        "and all who work there, and all who stand near it,",
+        "blished by all who work there and who stand near it,",
+    ]
+
+    def page(canvas: Canvas) -> None:
+        lines(canvas, ["Rules of the foundry"], y=820, size=8)
+        first = firsts[canvas.getPageNumber() > 1]
+        lines(canvas, [first, *[full] * 30, "and by the rules of the house, which they have all esta-"], y=700)
+
+    assert drawn(page, page, page).text.count("they have all established by all") == 2
+
+
 ACCENTS = "´`ˆ˜¨ˇ¸"
 ACCENTED = [
     ("reuni´on del d´ıa", "reunión del día"),
