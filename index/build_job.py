@@ -26,7 +26,6 @@ class Job(msgspec.Struct, kw_only=True):
     removed: list[tuple[int, int]]
     new: list[str]
     languages: dict[str, list[int]]  # language -> passages removed
-    dimension: int
     refit: bool
     lsa: bool
 

@@ -141,7 +141,7 @@ def _problems(directory: Path, manifest: Manifest) -> list[str]:
         if sum(languages.values()) != manifest.passages:
             problems.append(f"{sum(languages.values())} passages where the manifest says {manifest.passages}")
         file = directory / "vectors" / vectors.FILE
-        graph = vectors.open_index(file, manifest.embedder.dimension, manifest.passages)
+        graph = vectors.open_index(file, manifest.passages)
         if graph.size != manifest.graph_size:
             problems.append(f"{graph.size} vectors where the manifest says {manifest.graph_size}")
         problems += bm25.problems(directory, dict.fromkeys(manifest.languages, 0) | languages)

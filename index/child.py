@@ -16,7 +16,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import msgspec
@@ -59,9 +58,7 @@ class Child:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.end()
 
     def fileno(self) -> int:
@@ -94,13 +91,10 @@ class Child:
 
     def resident_bytes(self) -> int:
         """The memory of the child; 0 when the system does not report it."""
-        pid = self._process.pid
-        with contextlib.suppress(OSError, ValueError):
-            if Path("/proc/self/statm").exists():
-                pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]
-                return int(pages) * os.sysconf("SC_PAGESIZE")
-            output = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, check=False).stdout
-            return int(output) * 1024
+        import psutil  # here, as no child needs it
+
+        with contextlib.suppress(psutil.Error):
+            return int(psutil.Process(self._process.pid).memory_info().rss)
         return 0
 
     def wait(self) -> int:

@@ -186,15 +186,9 @@ class LocalSink:
             removed=old_removed,
             new=[str(path) for path in self._segments],
             languages=languages,
-            dimension=self._spec_dimension(),
             refit=refit,
             lsa=self.fitted,
         )
-
-    def _spec_dimension(self) -> int:
-        if self._embedder is not None:
-            return self._embedder.spec.dimension
-        return self._parent.manifest.embedder.dimension if self._parent is not None else lsa.DIMENSION
 
     def _embed(self, job: Job) -> None:
         """Compute vectors with an embedder that only this process can reach, and store them for the vector part."""
@@ -253,7 +247,7 @@ class VectorProcess(Child):
     """It loads its libraries at once, and works when it is sent a job."""
 
     def __init__(self, progress: Tell) -> None:
-        super().__init__([sys.executable, "-P", "-m", "index.build.vectors_process"], keep_errors=True)
+        super().__init__([sys.executable, "-P", "-m", "index.build.vectors"], keep_errors=True)
         self._progress = progress
         self._last = Progress("vectors")
 

@@ -1,19 +1,25 @@
 """The part of a build that computes the vectors: fit or fold in, then write them as segments, a batch at a time.
 
-No more than a batch of texts and vectors is held at once, however many passages there are.
+No more than a batch of texts and vectors is held at once, however many passages there are. `python -m index.build.vectors` does
+it in a child process (child.py), while the process with the JVM does the terms.
 """
 
+import importlib
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from index.build_job import Job, Tell
+from index.build_job import Job, Progress, Tell
+from index.child import requests
 from index.embedders import lsa
 from index.embedders.embedder import Vectors
 from index.embedders.lsa import BATCH, Folding
 from index.engines import vectors
+from index.errors import IndexProblem
+from index.java import jvm
 from index.snapshot.segment import Segment
 from index.snapshot.snapshot import link
 from index.snapshot.store import PassageStore
@@ -53,7 +59,7 @@ def run(job: Job, tell: Tell) -> dict[str, float]:
         made: Vectors = np.load(ready, mmap_mode="r")
         dimension, rows = made.shape[1], (made[start : start + BATCH] for start in range(0, len(labels), BATCH))
     else:
-        dimension, rows = job.dimension, iter(())
+        dimension, rows = 0, iter(())
     batches = _batches(labels, rows, tell)
     path = folder / vectors.FILE
     if whole:
@@ -61,7 +67,7 @@ def run(job: Job, tell: Tell) -> dict[str, float]:
     else:
         old = Path(job.parent) / "vectors" / path.name
         removed = _numbers(job.removed)
-        size = vectors.update(old, path, dimension, removed, batches, len(labels), tell)
+        size = vectors.update(old, path, removed, batches, len(labels), tell)
     ready.unlink(missing_ok=True)
     return {"dimension": dimension, "graph_size": size, "coverage": coverage}
 
@@ -81,3 +87,22 @@ def _numbers(ranges: list[tuple[int, int]]) -> Labels:
 
 def _joined(parts: list[Labels]) -> Labels:
     return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+
+
+def main() -> None:
+    jvm.limit_blas()  # more threads gain nothing on matrices of this size, and wait for each other on busy cores
+    importlib.import_module("scipy.sparse")  # loaded while the documents are still being read
+    jobs, send = requests(Job)
+    job = next(jobs)
+    os.nice(5)  # searches in the snapshot in service take precedence
+    try:
+        results = run(job, lambda task, done, total: send(Progress(task, done, total)))
+    except IndexProblem as problem:
+        send(Progress("vectors", error=str(problem)))
+        os._exit(1)
+    send(Progress("vectors", results=results))
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -53,14 +53,13 @@ def build(path: Path, dimension: int, batches: Iterable[Batch], total: int, tell
     return sum(map(vector_segments.count, names))
 
 
-def update(
-    old: Path, new: Path, dimension: int, removed: Labels, batches: Iterable[Batch], total: int, tell: Tell
-) -> int:
+def update(old: Path, new: Path, removed: Labels, batches: Iterable[Batch], total: int, tell: Tell) -> int:
     """Write `new`: the vectors of `old` without `removed`, and `total` more, with higher labels; returns how many it has,
     removed ones included. Raises IndexProblem.
     """
     folder = new.parent
-    before = SegmentedVectors(old, dimension, 0)
+    before = SegmentedVectors(old, 0)
+    dimension = before.dimension
     gone = np.union1d(before.removed, removed)
     added = vector_segments.write(folder, batches, _full(before.size + total))
     segments = [*before.segments, *(VectorSegment(folder, name, dimension) for name in added)]
@@ -131,15 +130,15 @@ def _add_graphs(folder: Path, names: Iterable[str], dimension: int, tell: Tell) 
 class SegmentedVectors:
     """Safe for any number of threads."""
 
-    def __init__(self, path: Path, dimension: int, live: int) -> None:
+    def __init__(self, path: Path, live: int) -> None:
         """`live`: the number of vectors that are not removed. Its graphs are not loaded yet. Raises IndexProblem."""
         try:
             listing = msgspec.msgpack.decode(path.read_bytes(), type=_List)
-            self.segments = [VectorSegment(path.parent, name, dimension) for name in listing.segments]
+            self.dimension = listing.dimension
+            self.segments = [VectorSegment(path.parent, name, self.dimension) for name in listing.segments]
             self.removed: Labels = np.frombuffer(listing.removed, dtype=np.int64)
         except (RuntimeError, OSError, ValueError, msgspec.DecodeError) as error:
             raise IndexProblem(f"vectors {path} cannot be read ({error}); build the index again") from error
-        self._dimension = dimension
         self._live = live
         self._firsts = np.array([segment.first for segment in self.segments], dtype=np.int64)
         kept = [_kept(segment, self.removed) for segment in self.segments]
@@ -189,7 +188,7 @@ class SegmentedVectors:
     def rows(self, numbers: Sequence[int]) -> Vectors:
         """Raises KeyError for a number that is not in the index."""
         wanted = np.asarray(numbers, dtype=np.int64)
-        rows = np.zeros((len(wanted), self._dimension), dtype=np.float32)
+        rows = np.zeros((len(wanted), self.dimension), dtype=np.float32)
         holders = np.searchsorted(self._firsts, wanted, "right") - 1
         for holder in set(holders.tolist()):
             mine = np.flatnonzero(holders == holder)
@@ -218,9 +217,9 @@ def _best(labels: Labels, cosines: Vectors, k: int) -> dict[int, float]:
     return dict(zip(labels[best].tolist(), cosines[best].tolist(), strict=True))
 
 
-def open_index(path: Path, dimension: int, live: int) -> SegmentedVectors:
+def open_index(path: Path, live: int) -> SegmentedVectors:
     """Raises IndexProblem."""
-    opened = SegmentedVectors(path, dimension, live)
+    opened = SegmentedVectors(path, live)
     try:
         for segment in opened.segments:
             segment.load()

@@ -67,13 +67,13 @@ class OpenSearchBackend:
         wanted = None if groups is None else tuple(groups)
         classes = [one for one in self.state.classes if sees(wanted, one.groups)]
         languages = languages_of(classes)
-        total = counts.total(self._counts(one.counts) for one in classes)
+        grams, phrases = sum((self._counts(one.counts) for one in classes), counts.nothing())
         passages = sum(languages.values())
         return Visible(
             documents=sum(one.documents for one in classes),
             languages=languages,
-            rarity=rarity(total.grams, passages),
-            phrase_rarity=rarity(total.phrases, passages),
+            rarity=rarity(grams, passages),
+            phrase_rarity=rarity(phrases, passages),
         )
 
     def candidates(self, asked: CandidateQuery) -> Candidates:

@@ -1,7 +1,8 @@
 """The generations of an index: making one, putting one into service, deleting unread generations."""
 
 import re
-from collections.abc import Container
+from collections import Counter
+from collections.abc import Container, Iterator
 
 from index.errors import IndexProblem
 from index.opensearch.bulk import PATIENCE_S
@@ -80,11 +81,8 @@ def point_at(client: Client, generation: int, before: int | None) -> None:
 
 def delete_but(client: Client, kept: Container[int]) -> None:
     """Delete the other generations, those that a dead build left among them."""
-    pattern = _pattern(client)
-    listed = client.ask("GET", f"/_cat/indices/{client.address.name}-g*", format="json", h="index")["reply"]
-    for row in listed:
-        match = pattern.fullmatch(row["index"])
-        if match is not None and int(match[1]) not in kept:
+    for generation, row in _listed(client, "index"):
+        if generation not in kept:
             try:
                 client.ask("DELETE", f"/{row['index']}", timeout_s=PATIENCE_S)
             except RequestRefused as refused:
@@ -94,13 +92,19 @@ def delete_but(client: Client, kept: Container[int]) -> None:
 
 def sizes(client: Client) -> dict[int, int]:
     """The bytes of each generation, of all copies."""
+    results = Counter[int]()
+    for generation, row in _listed(client, "index,store.size"):
+        results[generation] += int(row["store.size"] or 0)
+    return dict(results)
+
+
+def _listed(client: Client, columns: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """Every index of a generation, with these columns of it."""
     pattern = _pattern(client)
-    rows = client.ask("GET", f"/_cat/indices/{client.address.name}-g*", format="json", bytes="b", h="index,store.size")
-    results: dict[int, int] = {}
-    for row in rows["reply"]:
+    reply = client.ask("GET", f"/_cat/indices/{client.address.name}-g*", format="json", bytes="b", h=columns)
+    for row in reply["reply"]:
         if match := pattern.fullmatch(row["index"]):
-            results[int(match[1])] = results.get(int(match[1]), 0) + int(row["store.size"] or 0)
-    return results
+            yield int(match[1]), row
 
 
 def _pattern(client: Client) -> re.Pattern[str]:

@@ -14,7 +14,6 @@ import zlib
 from collections.abc import Iterable
 from pathlib import Path
 from struct import Struct
-from types import TracebackType
 from typing import BinaryIO, Self
 
 import msgspec
@@ -51,9 +50,7 @@ class Readings:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Keep them for the next build, unless there are none."""
         self._close()
         if not self._any:

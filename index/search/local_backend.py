@@ -43,7 +43,7 @@ class LocalBackend:
         self.embedder = embedder
         self.store = PassageStore(folder / "passages")
         graph = folder / "vectors" / vectors.FILE
-        self.vectors = vectors.open_index(graph, manifest.embedder.dimension, manifest.passages)
+        self.vectors = vectors.open_index(graph, manifest.passages)
         self.bm25 = Bm25(folder / "lucene", manifest.languages, self.store)
         self.catalogue = Catalogue(folder / FOLDER)
         self.views = Views(self.catalogue.values(), self.store, manifest.languages, for_all=not manifest.access)

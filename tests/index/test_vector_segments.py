@@ -56,11 +56,11 @@ class Held:
         if self.step == 1:
             size = vectors.build(self.path, WIDE, batches(labels, rows), add, no_progress)
         else:
-            size = vectors.update(before, self.path, WIDE, remove, batches(labels, rows), add, no_progress)
+            size = vectors.update(before, self.path, remove, batches(labels, rows), add, no_progress)
         for number in remove.tolist():
             del self.live[number]
         self.live |= zip(labels.tolist(), rows, strict=True)
-        opened = vectors.open_index(self.path, WIDE, len(self.live))
+        opened = vectors.open_index(self.path, len(self.live))
         assert size == opened.size
         return opened
 
@@ -139,7 +139,7 @@ def test_small_addition_writes_little(held: Held) -> None:
         new = [path for path in held.path.parent.iterdir() if path.stat().st_nlink == 1]
         assert sum(path.stat().st_size for path in new) < 200 * (4 * WIDE + 8)
     assert digests(old.parent) == before
-    assert vectors.open_index(old, WIDE, 5000).search(rows_of(1, 7), 10) == answers
+    assert vectors.open_index(old, 5000).search(rows_of(1, 7), 10) == answers
 
 
 def test_interrupted_update_harms_nothing(held: Held) -> None:
@@ -152,9 +152,7 @@ def test_interrupted_update_harms_nothing(held: Held) -> None:
 
     (held.folder / "broken").mkdir()
     with pytest.raises(OSError, match="no space"):
-        vectors.update(
-            held.path, held.folder / "broken" / vectors.FILE, WIDE, np.arange(50), breaking(), 900, no_progress
-        )
+        vectors.update(held.path, held.folder / "broken" / vectors.FILE, np.arange(50), breaking(), 900, no_progress)
     assert digests(held.path.parent) == before
     assert held.found(held.change(add=900)) > 0.95
 
@@ -211,7 +209,7 @@ def test_a_damaged_segment_is_refused(held: Held, ending: str) -> None:
     (path,) = held.path.parent.glob(f"*{ending}")
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 3 + 1])
     with pytest.raises(IndexProblem, match="build the index again"):
-        vectors.open_index(held.path, WIDE, 2000)
+        vectors.open_index(held.path, 2000)
 
 
 def test_snapshots_share_a_linked_graph(held: Held) -> None:
