@@ -53,6 +53,10 @@ class Answer(msgspec.Struct):
     said: list[Said]
 
 
+def demo_passages() -> list[Passage]:
+    return list(passages_in([DEMO / "documents"]))
+
+
 def answers(passages: Sequence[Passage], count: int, seed: int) -> Iterator[Answer]:
     """Answers in the languages in turn, `count` sentences in all, or fewer if the passages run out."""
     rng = random.Random(seed)
@@ -145,7 +149,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--verbose", action="store_true", help="print every lie shown and every truth withheld")
     arguments = parser.parse_args()
-    passages = list(passages_in(arguments.passages or [DEMO / "documents"]))
+    passages = list(passages_in(arguments.passages)) or demo_passages()
     chosen = list(answers(passages, arguments.sentences, arguments.seed))
     took, cpu = added_ms(chosen)
     results = asyncio.run(tell(chosen))
