@@ -12,16 +12,17 @@ from rich.table import Table
 from actors.gate.support import FILE
 from runtime.commands.consoles import plain_console
 from runtime.commands.eval import save
-from runtime.commands.eval_sentences import LABELLED, labelled_lines
+from runtime.commands.eval_sentences import labelled_lines
+from runtime.commands.options import FILE as JSONL
 from tests.bench.fitting.gate import LeftOut, fit, labelled
 
 
 @click.command()
 @click.option(
-    "--answers", type=LABELLED, required=True, multiple=True, help="Labelled sentences of answers; several with more."
+    "--answers", type=JSONL, required=True, multiple=True, help="Labelled sentences of answers; several with more."
 )
 @click.option(
-    "--pairs", type=LABELLED, multiple=True, help="Labelled pairs of sentences, which count less and teach languages."
+    "--pairs", type=JSONL, multiple=True, help="Labelled pairs of sentences, which count less and teach languages."
 )
 @click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), default=FILE, show_default=False,
