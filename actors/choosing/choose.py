@@ -22,6 +22,7 @@ from actors.evidence.spans import Slice
 from actors.evidence.standing import out_of_date
 from bus.wire.parts import Collection, Passage, Question, Span
 from index.languages.characters import fold
+from index.languages.negation import is_negated
 from index.languages.words import terms
 from index.text.passages import weigh
 from index.text.units import says_nothing
@@ -107,9 +108,16 @@ def choice_of(asked: Asked, ranked: Sequence[Ranked], shown: Sequence[Ranked], p
             (each.unit.passage, *lead_of(asked.in_language(passages[each.unit.passage].language), each.read))
             for each in shown
         ),
-        probability=probability(signs(asked, ranked, shown, passages), given_weights() if asked.given else weights()),
+        probability=0.0
+        if _denied(asked, shown[0])
+        else probability(signs(asked, ranked, shown, passages), given_weights() if asked.given else weights()),
         compares=bool(asked.sides),
     )
+
+
+def _denied(asked: Asked, best: Ranked) -> bool:
+    """Whether rows are asked for that lack something: those chosen have the words of the question, so most of them have it."""
+    return best.unit.kind == "table_row" and is_negated(asked.text) and not is_negated(best.unit.text)
 
 
 def choice_in(choice: Choice, evidence: Sequence[Span], passages: Sequence[Passage]) -> Choice | None:

@@ -15,6 +15,7 @@ _CLAUSE_STARTS: Final = ".,!?\n"
 #: The text between the parts of a circumfix; non-greedy.
 _BETWEEN: Final = r"[^.,;:!?()\n]{0,60}?\b"
 _NEVER: Final = "(?!)"
+_ASKS: Final = re.compile(r"[?？؟]\s*$")
 
 
 class Negated(msgspec.Struct, frozen=True):
@@ -44,6 +45,12 @@ def is_negated(text: str) -> bool:
 
 
 @lru_cache(maxsize=2048)
+def excludes(heading: str) -> bool:
+    """Whether a heading, in any language, says that what is below it is denied, forbidden or left out; a question does not."""
+    return not _ASKS.search(heading) and bool(_in_heading().search(heading))
+
+
+@lru_cache(maxsize=2048)
 def negations(text: str, language: str) -> tuple[Negated, ...]:
     """The negations of a text in normal form and in one of LANGUAGES, in order."""
     cues = _cues(language)
@@ -60,6 +67,11 @@ def negations(text: str, language: str) -> tuple[Negated, ...]:
 @cache
 def _in_question() -> re.Pattern[str]:
     return union(lambda language: language.terms.negation.in_question)
+
+
+@cache
+def _in_heading() -> re.Pattern[str]:
+    return union(lambda language: language.terms.negation.in_heading)
 
 
 @cache

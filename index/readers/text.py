@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from index.languages import LANGUAGES, every, of, union
 from index.model import Block, Document
 from index.readers.formats import Format, Source, Unreadable
+from index.text.passages import weigh
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -112,6 +113,8 @@ _PARAGRAPH = re.compile(
     re.MULTILINE,
 )
 _INDENTED = re.compile(r"(?:(?: {4}|\t).*\n?)+")
+#: A line of this weight may have been broken by a program.
+_BROKEN_AT = 60
 _COLONS = ":："
 _STOPS = ".!?。！？؟" + _COLONS
 
@@ -161,7 +164,25 @@ def _items(text: str, start: int, end: int) -> Iterator[Block]:
         indent = len(mark["indent"].expandtabs(4))
         indents = [outer for outer in indents if outer < indent] + [indent]
         begin = mark.start("mark")
-        yield Block(begin, begin + len(text[begin:stop].rstrip()), "list_item", len(indents))
+        last = _own_end(text, begin, stop)
+        yield Block(begin, begin + len(text[begin:last].rstrip()), "list_item", len(indents))
+        if behind := text[last:stop].strip():
+            begin = text.index(behind[0], last)
+            yield Block(begin, begin + len(behind))
+
+
+def _own_end(text: str, begin: int, stop: int) -> int:
+    """Where an item ends before `stop`: at a line that is not indented and does not go on with the one before it.
+
+    A line goes on if it begins with a small letter, or if the line before it is as long as lines that a program breaks.
+    """
+    at = begin
+    while (newline := text.find("\n", at, stop)) >= 0:
+        broken = weigh(text[at:newline]) >= _BROKEN_AT
+        at = newline + 1
+        if not broken and at < stop and not (text[at].isspace() or text[at].islower()):
+            return at
+    return stop
 
 
 def _begins(text: str, start: int, marks: list[re.Match[str]]) -> bool:

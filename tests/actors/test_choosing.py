@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from actors.choosing.asked import read_question
-from actors.choosing.choose import MOST_UNITS, Ranked, rank, to_show
+from actors.choosing.choose import MOST_UNITS, Ranked, choice_of, rank, to_show
 from actors.choosing.features import FEATURES, words_of
 from actors.choosing.units import LONG_PARAGRAPH, units_of
 from actors.choosing.weights import weights
@@ -73,6 +73,17 @@ def test_greeting_fills_no_room() -> None:
 def test_row_fills_no_room() -> None:
     texts = ["The mill is here.", "| Rye | 3 sacks |", "It is old."]
     assert shown("Where is the mill?", (0.6, 0.004, 0.003), texts) == [texts[0], texts[2]]
+
+
+@pytest.mark.parametrize(
+    ("question", "row", "sure"),
+    [("Who pays for the mill?", "Rye pays: yes", True), ("Who has not paid for the mill?", "Rye has paid: yes", False)],
+)
+def test_rows_that_lack_something_are_not_chosen_for_sure(question: str, row: str, sure: bool) -> None:
+    ranked = found(question, f"|{row}")
+    asked = read_question(resolved(QuestionAsked(question=question)), Collection())
+    choice = choice_of(asked, ranked, ranked[:1], passages(("table_row", row)))
+    assert (choice.probability > 0) == sure
 
 
 def test_entries_of_contents_are_no_units() -> None:

@@ -8,7 +8,7 @@ from actors.choosing.asked import holds, kind_of
 from index.languages import LANGUAGES, of
 from index.languages.characters import fold, normal, visible
 from index.languages.meaning import nearness
-from index.languages.negation import is_negated, negations
+from index.languages.negation import excludes, is_negated, negations
 from index.languages.translation import translated
 from index.languages.words import Affix, affixes, grams, stem, terms
 from index.text.crossing import _names, _pattern, crossed
@@ -227,6 +227,22 @@ def test_some_phrases_deny_nothing(language: str, text: str) -> None:
 @pytest.mark.parametrize("language", DENIES)
 def test_negated_questions_are_distinguished(language: str) -> None:
     assert [is_negated(text) for text in DENIES[language]] == [True, False]
+
+
+EXCLUDES = {
+    "en": ("What is not covered", "What is covered"),
+    "es": ("No puede comer", "Puede comer"),
+    "fr": ("Garanties exclues", "Garanties incluses"),
+    "ko": ("보장하지 않는 손해", "보장하는 손해"),
+    "zh": ("责任免除", "保险责任"),
+    "ar": ("الأطعمة غير المسموحة", "الأطعمة المسموحة"),
+}
+
+
+@pytest.mark.parametrize("language", EXCLUDES)
+def test_excluding_headings_are_distinguished(language: str) -> None:
+    heading, other = EXCLUDES[language]
+    assert [excludes(heading), excludes(other), excludes(f"{heading}?")] == [True, False, False]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

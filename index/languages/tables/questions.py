@@ -146,7 +146,7 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     greetings: Pattern
     thanks: Pattern
-    abilities: Pattern  # a whole question about what the program can do
+    abilities: Pattern  # a whole question about what the program can do, or which documents it has
     tasks: Pattern  # what asks for a new text, which needs a model
     summaries: Pattern  # the words in it that ask for a summary
     lists: Pattern  # what asks which documents are about something

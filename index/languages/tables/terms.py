@@ -45,6 +45,8 @@ class Negation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     #: something. It stays with the cues because it must find other words: those of exception ("besides", "sauf"), which turn
     #: no statement, and none that are rare in questions. With the cues in its place the refusals of SQuAD 2 lose .014 of F1.
     in_question: Pattern
+    #: Of a heading: what is below it is denied, forbidden or left out.
+    in_heading: Pattern
 
 
 class Denials(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -11,6 +11,7 @@ from actors.choosing.rows import told
 from actors.gate.check import check_sentence, withholds
 from index.languages.characters import HAN
 from index.languages.detection import detect
+from index.languages.negation import excludes
 from index.languages.words import terms
 from index.text.sentences import split
 from prompts.contracts import SECTIONS, Evidence, Unit
@@ -145,6 +146,8 @@ def laid_out(quoted: list[Quoted], *, by_section: bool = False) -> str:
             part, stands_alone = "\n".join(lines), True
         else:
             part, stands_alone = quoted[k].cited, quoted[k].stands_alone
+            if k and quoted[k].kind == "prose" and quoted[k].intro == quoted[k - 1].intro:
+                part = part[len(quoted[k].intro) :].lstrip(": ")
         own = (quoted[k].evidence.source_id, quoted[k].evidence.section)
         begins = text and (alone or stands_alone or (by_section and own != section))
         text = f"{text}{PARAGRAPH}{part}" if begins else in_one_line(filter(None, (text, part)))
@@ -175,8 +178,8 @@ def quoted_unit(
     if unit.kind in ("heading", "table_header"):
         return None
     positions = [read.position]
-    intro = clean(unit.intro) if unit.kind in ("list_item", "definition") else ""
     said = told(read.text, *asked, evidence.lead) if unit.kind == "table_row" else read.text
+    intro = _introduction(read)
     text = f"{intro}{' ' if _ENDING.search(intro) else ': '}{clean(said)}" if intro else clean(said)
     item = ""
     if unit.kind == "code":
@@ -204,6 +207,14 @@ def quoted_unit(
     if withholds(check_sentence(cited, (evidence,))):
         return None
     return Quoted(evidence, text, cited, read.position, tuple(positions), unit.kind, intro, item)
+
+
+def _introduction(read: Read) -> str:
+    """What introduces an item; or the heading to name with any unit, if neither the unit nor its introduction says the same."""
+    intro = clean(read.unit.intro) if read.unit.kind in ("list_item", "definition") else ""
+    above = clean(read.above)
+    enough = bool(intro) and (excludes(intro) or not excludes(above))
+    return intro if enough or {*terms(above)} <= {*terms(read.text)} else above
 
 
 def _cited(text: str, n: int, *, capital: bool = True) -> str:

@@ -6,7 +6,7 @@ nothing, so it comes after all others.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final, Literal
 
@@ -17,9 +17,11 @@ from actors.choosing.asked import holds, kind_of, read_text
 from actors.choosing.choose import rank_units, statistics
 from actors.choosing.weights import Weights, weights
 from bus.wire.parts import Passage
+from index.languages.negation import excludes
+from index.languages.words import terms
 from index.text.passages import weigh
 from index.text.units import says_nothing, units
-from prompts.contracts import Chunk, Evidence, Unit
+from prompts.contracts import SECTIONS, Chunk, Evidence, Unit
 
 #: Kinds of units that say something however short they are, and those that only name what follows.
 _SPEAKING: Final = frozenset(("table_row", "code", "definition"))
@@ -34,7 +36,8 @@ type Lack = Literal["", "subject", "kind"]
 @dataclass(frozen=True, slots=True)
 class Read:
     """One unit of one text; indexes start at 0. `heading`: the nearest above it. `before`: the sentence before it, of which it
-    may speak as "it". `silent`: it says nothing, as a heading.
+    may speak as "it". `silent`: it says nothing, as a heading. `above`: the heading to name with it, where that says that what is
+    below it is left out or forbidden, or has words of another heading that does.
     """
 
     passage: int
@@ -44,6 +47,7 @@ class Read:
     heading: str
     before: str
     silent: bool
+    above: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +69,23 @@ class Ranked:
 def read_units(texts: Sequence[Evidence | Chunk]) -> list[Read]:
     """Every unit in reading order; a text without units is cut at its lines and sentences."""
     found: list[Read] = []
+    names: list[str] = []
     for passage, each in enumerate(texts):
-        heading, before, text = "", "", _text_of(each)
+        heading, before, text, name = "", "", _text_of(each), each.section.rpartition(SECTIONS)[2]
         cut = each.units or [Unit(start=one.start, end=one.end, kind=one.kind) for one in units(text)]
         for position, unit in enumerate(cut):
             own = text[unit.start : unit.end]
             speaks = unit.kind in _SPEAKING or (unit.kind == "list_item" and unit.intro)
             silent = unit.kind in _NAMING or (not speaks and says_nothing(own))
+            name = own if unit.kind == "heading" else name
+            names.append(name)
             found.append(Read(passage, position, unit, own, heading, before, silent))
             heading, before = (own, "") if silent else (heading, own)
-    return found
+    opposite = {term for name in dict.fromkeys(names) if excludes(name) for term in terms(name)}
+    return [
+        replace(each, above=name) if excludes(name) or not opposite.isdisjoint(terms(name)) else each
+        for each, name in zip(found, names, strict=True)
+    ]
 
 
 def _text_of(text: Evidence | Chunk) -> str:

@@ -23,6 +23,19 @@ def test_every_word_is_in_a_block(text: str) -> None:
     assert not text[at:].strip()
 
 
+def test_item_ends_at_a_line_of_its_own() -> None:
+    long = "- a line that is as long as those that a program breaks at its width"
+    text = f"Forbidden:\n{long}\nGoes on\n- pets\n  and birds\n- cars\nand vans\nLinen is 12 euros.\n- boats"
+    assert [(block.kind, text[block.start : block.end]) for block in chapters(text)] == [
+        ("prose", "Forbidden:"),
+        ("list_item", f"{long}\nGoes on"),
+        ("list_item", "- pets\n  and birds"),
+        ("list_item", "- cars\nand vans"),
+        ("prose", "Linen is 12 euros."),
+        ("list_item", "- boats"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("said", "date"),
     [

@@ -82,6 +82,17 @@ def test_answering_units_are_kept_first() -> None:
     )
 
 
+def test_excluding_heading_is_named() -> None:
+    evidence = chosen(
+        ("heading", "Free of charge"), ("prose", "Barges and rafts."),
+        ("heading", "Not free of charge"), ("list_item", "- ferries"), ("list_item", "- yachts"),
+        lead="- ferries",
+    )  # fmt: skip
+    assert simple(evidence, "Are ferries free?") == (
+        "Free of charge: Barges and rafts [1].\n\nNot free of charge [1]:\n- ferries [1].\n- yachts [1]."
+    )
+
+
 def test_report_contains_each_sentence_once() -> None:
     evidence = chosen(
         ("prose", "The fee of a ferry is 30."), ("prose", "A barge pays nothing."), lead="The fee of a ferry is 30."
