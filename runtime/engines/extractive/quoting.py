@@ -146,8 +146,11 @@ def laid_out(quoted: list[Quoted], *, by_section: bool = False) -> str:
             part, stands_alone = "\n".join(lines), True
         else:
             part, stands_alone = quoted[k].cited, quoted[k].stands_alone
-            if k and quoted[k].kind == "prose" and quoted[k].intro == quoted[k - 1].intro:
-                part = part[len(quoted[k].intro) :].lstrip(": ")
+            named = (
+                quoted[k].intro if k and quoted[k].kind == "prose" and quoted[k].intro == quoted[k - 1].intro else ""
+            )
+            if named and part.casefold().startswith(named.casefold()):
+                part = part[len(named) :].lstrip(": ")
         own = (quoted[k].evidence.source_id, quoted[k].evidence.section)
         begins = text and (alone or stands_alone or (by_section and own != section))
         text = f"{text}{PARAGRAPH}{part}" if begins else in_one_line(filter(None, (text, part)))

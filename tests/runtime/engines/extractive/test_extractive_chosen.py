@@ -84,12 +84,12 @@ def test_answering_units_are_kept_first() -> None:
 
 def test_excluding_heading_is_named() -> None:
     evidence = chosen(
-        ("heading", "Free of charge"), ("prose", "Barges and rafts."),
+        ("heading", "Free of charge"), ("prose", "Barges and rafts. Small boats."),
         ("heading", "Not free of charge"), ("list_item", "- ferries"), ("list_item", "- yachts"),
         lead="- ferries",
     )  # fmt: skip
     assert simple(evidence, "Are ferries free?") == (
-        "Free of charge: Barges and rafts [1].\n\nNot free of charge [1]:\n- ferries [1].\n- yachts [1]."
+        "Free of charge: Barges and rafts [1]. Small boats [1].\n\nNot free of charge [1]:\n- ferries [1].\n- yachts [1]."
     )
 
 
