@@ -146,9 +146,7 @@ def laid_out(quoted: list[Quoted], *, by_section: bool = False) -> str:
             part, stands_alone = "\n".join(lines), True
         else:
             part, stands_alone = quoted[k].cited, quoted[k].stands_alone
-            named = (
-                quoted[k].intro if k and quoted[k].kind == "prose" and quoted[k].intro == quoted[k - 1].intro else ""
-            )
+            named = quoted[k].intro if k and quoted[k].intro == quoted[k - 1].intro else ""
             if named and part.casefold().startswith(named.casefold()):
                 part = part[len(named) :].lstrip(": ")
         own = (quoted[k].evidence.source_id, quoted[k].evidence.section)

@@ -113,9 +113,9 @@ def _repeated(history: tuple[Turn, ...]) -> list[str]:
 
 
 #: A longer subject is hardly a name; in letters for scripts without spaces.
-MOST_WORDS, MOST_LETTERS = 5, 40
+LONGEST_NAME, MOST_LETTERS = 5, 40
 
-_WORD = re.compile(r"[^\W_]+")
+_NAME_WORD = re.compile(r"[^\W_]+")
 
 
 def rewrite_query(prompt: RewriteQuery) -> RewrittenQuery:
@@ -141,9 +141,9 @@ def _subject(prompt: RewriteQuery) -> str:
     if not subject or len(subject) > MOST_LETTERS or points_back(before, prompt.language):
         return ""
     marked = pattern(spoken(prompt.language).followups.naming.marked, re.NOFLAG).search(subject)
-    words = [fold(word) for word in _WORD.findall(subject)]
+    words = [fold(word) for word in _NAME_WORD.findall(subject)]
     plain = not any(word in FUNCTION_WORDS or not terms(word) for word in words[1:])
-    return subject if marked and plain and len(words) <= MOST_WORDS and terms(subject) else ""
+    return subject if marked and plain and len(words) <= LONGEST_NAME and terms(subject) else ""
 
 
 def _resolved(question: str, subject: str, own: Followups) -> str:
