@@ -9,7 +9,7 @@ import msgspec
 from index.durable import replace_file
 from index.readers import Unreadable
 
-_MAX_LISTED = 1000
+MAX_LISTED = 1000
 _FILE = "skipped.json"
 
 
@@ -60,7 +60,7 @@ class Report(msgspec.Struct, kw_only=True):
         self.skipped_count += 1
         self.reasons[skip.reason] = self.reasons.get(skip.reason, 0) + 1
         self.failed_count += skip.failed
-        if len(self.skipped) < _MAX_LISTED:
+        if len(self.skipped) < MAX_LISTED:
             self.skipped.append(skip)
 
 
@@ -95,7 +95,7 @@ def now_skipped(earlier: Skipped, report: Report, looked_at: set[str] | None) ->
         read_at=datetime.now(UTC).isoformat(timespec="seconds"),
         count=report.skipped_count + len(still),
         failed_count=report.failed_count + sum(skip.failed for skip in still),
-        files=[*report.skipped, *still][:_MAX_LISTED],
+        files=[*report.skipped, *still][:MAX_LISTED],
     )
 
 

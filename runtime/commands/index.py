@@ -13,7 +13,7 @@ from rich.table import Table
 from index.build.ingest import bring_in, take_out
 from index.build.opening import Index
 from index.build.watching import keep_up
-from index.documents.report import Report
+from index.documents.report import MAX_LISTED, Report
 from index.model import counts_line
 from index.search import class_archive
 from runtime.commands.consoles import plain_console
@@ -233,4 +233,6 @@ def _print_skipped(report: Report) -> None:
         say(one_line(f"skipped {example}: {reason}"), err=True)
     more = report.skipped_count - sum(report.reasons[reason] for reason in ranked[:_SHOWN_SKIPS])
     if more:
-        say(f"and {more} more for other reasons; --json names up to 1,000", err=True)
+        say(f"and {more} more for other reasons", err=True)
+    if report.skipped_count > len(ranked[:_SHOWN_SKIPS]):
+        say(f"skipped.json in the index and the page of documents name them, up to {MAX_LISTED:,}", err=True)

@@ -86,7 +86,7 @@ def test_index_commands_from_end_to_end(tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert "1 documents (1 added" in result.output
     assert "skipped bad.pdf: no readable PDF" in result.output
-    assert "skipped 2 files, such as a.xyz: unsupported file type .xyz" in result.output
+    assert "skipped 2 files, such as a.xyz: unsupported file type .xyz\nskipped.json in the index" in result.output
     assert "left out: 1 hidden or temporary\n" in result.output
     assert f'groundwire ask --index {index} "…"' in result.output
     (folder / "bad.pdf").unlink()
