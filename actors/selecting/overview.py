@@ -79,17 +79,17 @@ def _document_of(question: Question, passages: Sequence[Passage]) -> str:
     return best if best and shares[best] >= _NAMED else ""
 
 
-def _readable(passage: Passage) -> list[Unit]:
-    found = units(passage.text, passage.blocks, passage.char_start)
-    return [
-        unit
-        for unit in found
-        if unit.kind in _READABLE and _SHORTEST <= weigh(passage.text[unit.start : unit.end]) <= _LONGEST
-    ]
+def _units(passage: Passage) -> list[Unit]:
+    return [one for one in units(passage.text, passage.blocks, passage.char_start) if one.kind in _READABLE]
+
+
+def _of_good_length(text: str) -> bool:
+    """Whether a unit is long enough to stand for its section, and short enough to begin it."""
+    return _SHORTEST <= weigh(text) <= _LONGEST
 
 
 def _list(question: Question, passages: Sequence[Passage]) -> list[Slice]:
-    """Of each document that has the words, the unit with most of them; best document first.
+    """Of each document that has the words, the unit with most of them, however short; best document first.
 
     Where documents have the words as they are written, others that only have their stems are left out.
     """
@@ -108,8 +108,10 @@ def _list(question: Question, passages: Sequence[Passage]) -> list[Slice]:
         as_written = all(word.search(whole) for word in written)
         if not written or passage.source_id in results or not (as_written or _share(wanted, whole) > _NAMED):
             continue
-        if shown := _readable(passage):
-            best = max(shown, key=lambda unit: _share(wanted, passage.text[unit.start : unit.end]))
+        if shown := _units(passage):
+            texts = [passage.text[unit.start : unit.end] for unit in shown]
+            worth = [(_share(wanted, text), _of_good_length(text)) for text in texts]
+            best = shown[worth.index(max(worth))]
             results[passage.source_id] = (at, best.start, best.end)
             exact |= {passage.source_id} if as_written else set()
     return [each for source, each in results.items() if source in exact or not exact][:_SENTENCES]
@@ -126,7 +128,9 @@ def _outline(question: Question, passages: Sequence[Passage]) -> list[Slice]:
         if passage.source_id != source:
             continue
         headings = [block.start - passage.char_start for block in passage.blocks if block.kind == "heading"]
-        for unit in _readable(passage):
+        for unit in _units(passage):
+            if not _of_good_length(passage.text[unit.start : unit.end]):
+                continue
             above = max((start for start in headings if start < unit.start), default=-1)
             section = (passage.char_start + above, ()) if above >= 0 else (-1, passage.headings)
             sections.setdefault(section, []).append((at, unit.start, unit.end))

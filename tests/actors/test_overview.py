@@ -79,6 +79,11 @@ def test_document_with_the_word_is_listed_and_not_its_stem() -> None:
     assert [FOUND[at].source_id for at, _, _ in listed] == ["mail.md", "heating.md"]
 
 
+def test_line_with_the_word_is_listed_however_short() -> None:
+    minutes = passage("minutes.md", "The board spoke about the summer party for an hour.\n\nPlace: Kreitek")
+    assert overview(question("Which files mention Kreitek?"), [minutes]) == [(0, 53, 67)]
+
+
 def test_word_of_one_letter_is_no_wildcard() -> None:
     assert overview(question("Which files mention x?"), FOUND) == []
 
