@@ -100,6 +100,7 @@ def choose(
 
 
 def choice_of(asked: Asked, ranked: Sequence[Ranked], shown: Sequence[Ranked], passages: Sequence[Passage]) -> Choice:
+    learned = given_weights() if asked.given else weights()
     return Choice(
         asked=asked,
         ranked=tuple(ranked),
@@ -108,15 +109,16 @@ def choice_of(asked: Asked, ranked: Sequence[Ranked], shown: Sequence[Ranked], p
             (each.unit.passage, *lead_of(asked.in_language(passages[each.unit.passage].language), each.read))
             for each in shown
         ),
-        probability=0.0
-        if _denied(asked, shown[0])
-        else probability(signs(asked, ranked, shown, passages), given_weights() if asked.given else weights()),
+        probability=0.0 if _denied(asked, shown[0]) else probability(signs(asked, ranked, shown, passages), learned),
         compares=bool(asked.sides),
     )
 
 
 def _denied(asked: Asked, best: Ranked) -> bool:
-    """Whether rows are asked for that lack something: those chosen have the words of the question, so most of them have it."""
+    """Whether a row is chosen for a question that denies something, and the row does not.
+
+    A row is chosen for the words that it shares with the question, so it most likely has what the question denies.
+    """
     return best.unit.kind == "table_row" and is_negated(asked.text) and not is_negated(best.unit.text)
 
 

@@ -79,13 +79,13 @@ def _document_of(question: Question, passages: Sequence[Passage]) -> str:
     return best if best and shares[best] >= _NAMED else ""
 
 
-def _units(passage: Passage) -> list[Unit]:
-    return [one for one in units(passage.text, passage.blocks, passage.char_start) if one.kind in _READABLE]
-
-
-def _of_good_length(text: str) -> bool:
-    """Whether a unit is long enough to stand for its section, and short enough to begin it."""
-    return _SHORTEST <= weigh(text) <= _LONGEST
+def _readable(passage: Passage, shortest: float = 0.0) -> list[Unit]:
+    found = units(passage.text, passage.blocks, passage.char_start)
+    return [
+        unit
+        for unit in found
+        if unit.kind in _READABLE and shortest <= weigh(passage.text[unit.start : unit.end]) <= _LONGEST
+    ]
 
 
 def _list(question: Question, passages: Sequence[Passage]) -> list[Slice]:
@@ -108,9 +108,9 @@ def _list(question: Question, passages: Sequence[Passage]) -> list[Slice]:
         as_written = all(word.search(whole) for word in written)
         if not written or passage.source_id in results or not (as_written or _share(wanted, whole) > _NAMED):
             continue
-        if shown := _units(passage):
+        if shown := _readable(passage):
             texts = [passage.text[unit.start : unit.end] for unit in shown]
-            worth = [(_share(wanted, text), _of_good_length(text)) for text in texts]
+            worth = [(_share(wanted, text), weigh(text) >= _SHORTEST) for text in texts]
             best = shown[worth.index(max(worth))]
             results[passage.source_id] = (at, best.start, best.end)
             exact |= {passage.source_id} if as_written else set()
@@ -128,9 +128,7 @@ def _outline(question: Question, passages: Sequence[Passage]) -> list[Slice]:
         if passage.source_id != source:
             continue
         headings = [block.start - passage.char_start for block in passage.blocks if block.kind == "heading"]
-        for unit in _units(passage):
-            if not _of_good_length(passage.text[unit.start : unit.end]):
-                continue
+        for unit in _readable(passage, _SHORTEST):
             above = max((start for start in headings if start < unit.start), default=-1)
             section = (passage.char_start + above, ()) if above >= 0 else (-1, passage.headings)
             sections.setdefault(section, []).append((at, unit.start, unit.end))

@@ -146,6 +146,7 @@ def laid_out(quoted: list[Quoted], *, by_section: bool = False) -> str:
             part, stands_alone = "\n".join(lines), True
         else:
             part, stands_alone = quoted[k].cited, quoted[k].stands_alone
+            # The sentence before begins with the same heading or introduction.
             named = quoted[k].intro if k and quoted[k].intro == quoted[k - 1].intro else ""
             if named and part.casefold().startswith(named.casefold()):
                 part = part[len(named) :].lstrip(": ")
@@ -213,6 +214,8 @@ def quoted_unit(
 def _introduction(read: Read) -> str:
     """What introduces an item; or the heading to name with any unit, if neither the unit nor its introduction says the same."""
     intro = clean(read.unit.intro) if read.unit.kind in ("list_item", "definition") else ""
+    if not read.above:
+        return intro
     above = clean(read.above)
     enough = bool(intro) and (excludes(intro) or not excludes(above))
     return intro if enough or {*terms(above)} <= {*terms(read.text)} else above

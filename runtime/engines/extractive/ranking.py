@@ -82,6 +82,8 @@ def read_units(texts: Sequence[Evidence | Chunk]) -> list[Read]:
             found.append(Read(passage, position, unit, own, heading, before, silent))
             heading, before = (own, "") if silent else (heading, own)
     opposite = {term for name in dict.fromkeys(names) if excludes(name) for term in terms(name)}
+    if not opposite:
+        return found
     return [
         replace(each, above=name) if excludes(name) or not opposite.isdisjoint(terms(name)) else each
         for each, name in zip(found, names, strict=True)
