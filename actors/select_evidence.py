@@ -39,8 +39,7 @@ def by_rules(message: PassagesReady, failure: Failure) -> AnswerRequested | Answ
     passages = candidates(message)
     choice = chosen(message, passages)
     if choice is None:
-        slices = spans.window(passages, message.question.text)
-        return requested(message, spans.numbered(passages, slices))
+        return requested(message, spans.numbered(passages, spans.window(passages, message.question.text)))
     return unsure(message, passages, choice) or rested_on(message, passages, choice)
 
 
@@ -54,11 +53,12 @@ async def select_evidence(message: PassagesReady, ask: Ask, note: Note) -> Answe
     if not (message.complex or hints) and (parts := overview(question, passages)):
         return quoting(message, passages, parts)
     choice = chosen(message, passages)
-    if choice is not None:
-        note(choice_record(choice))
     decides = asks_model(question, "select_evidence")
-    if choice is not None and (early := unasked(message, passages, choice, decides=decides)):
-        return early
+    if choice is not None:
+        early = unasked(message, passages, choice, decides=decides)
+        note(choice_record(message, passages, choice, ends=isinstance(early, AnswerSettled)))
+        if early:
+            return early
     suggested = () if choice is None else tuple(suggestions(passages, choice))
     reply = await ask(
         contracts.SelectEvidence(

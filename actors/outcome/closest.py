@@ -67,7 +67,7 @@ def closest(
     words = notice or notices.nothing_sure(reason, question.language, missing=missing, refuse_reason=refuse_reason)
     text = notices.closest(words, question.language, languages=languages)
     found = ended(question, "closest", text, reason, refuse_reason or ", ".join(missing), snapshot, rounds)
-    shown = _near_passages(question, passages, best)
+    shown = near_passages(question, passages, best)
     return AnswerSettled(settled=msgspec.structs.replace(found, passages=shown, probability=probability))
 
 
@@ -111,7 +111,7 @@ def _words_of(question: Question) -> str:
     return in_one_name(f"{question.text} {question.topic}", profile_of(question.profile).synonyms)
 
 
-def _near_passages(question: Question, passages: Sequence[Passage], best: Sequence[Slice]) -> tuple[NearPassage, ...]:
+def near_passages(question: Question, passages: Sequence[Passage], best: Sequence[Slice]) -> tuple[NearPassage, ...]:
     """The first MOST passages, each stretch of a source once."""
     wanted = content_words(_words_of(question))
     unit_of: dict[int, tuple[int, int]] = {}

@@ -20,7 +20,7 @@ from actors.choosing.weights import HIGH, shows, weights
 from actors.evidence import spans
 from actors.evidence.conflicts import conflicts_in, opposing
 from actors.evidence.standing import out_of_date
-from actors.outcome.closest import closest, is_foreign
+from actors.outcome.closest import closest, is_foreign, near_passages
 from actors.outcome.refusals import decline
 from actors.question.exercise import is_exercise
 from actors.question.profile import profile_of
@@ -94,8 +94,10 @@ def chosen(message: PassagesReady, passages: tuple[Passage, ...]) -> Choice | No
     return in_one_language(message.question, choice, passages)
 
 
-def choice_record(choice: Choice) -> ChoiceRecord:
-    """What the run's record keeps of the choice: no text, and only what fits in a few hundred bytes."""
+def choice_record(
+    message: PassagesReady, passages: tuple[Passage, ...], choice: Choice, *, ends: bool = False
+) -> ChoiceRecord:
+    """What the run's record keeps of the choice: no text, at most about 2 kB. `ends`: the run ends with it."""
     weighing, shown = by_place(weights()), {each.unit.order for each in choice.shown}
     best = []
     for each in choice.ranked[:UNITS_KEPT]:
@@ -104,7 +106,14 @@ def choice_record(choice: Choice) -> ChoiceRecord:
         most = sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True)[:FEATURES_KEPT]
         unit, why = each.unit, {FEATURES[at]: round(added[at], 1) for at in most if sizes[at] >= 0.05}
         best.append(Considered(unit.passage, unit.start, unit.end, round(each.share, 3), unit.order in shown, why))
-    return ChoiceRecord(probability=round(choice.probability, 4), best=tuple(best))
+    sure = ends or choice.probability >= HIGH
+    near = () if sure else near_passages(message.question, passages, units_best_first(choice))
+    without_text = tuple(msgspec.structs.replace(each, text="") for each in near)
+    return ChoiceRecord(probability=round(choice.probability, 4), best=tuple(best), near=without_text)
+
+
+def units_best_first(choice: Choice) -> list[spans.Slice]:
+    return [(each.unit.passage, each.unit.start, each.unit.end) for each in choice.ranked]
 
 
 def unsure(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice) -> AnswerSettled | None:
@@ -131,7 +140,7 @@ def unsure(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice
         question,
         "insufficient" if message.missing else "low_relevance" if far else "no_evidence",
         passages,
-        best=[(each.unit.passage, each.unit.start, each.unit.end) for each in choice.ranked],
+        best=units_best_first(choice),
         notice=notices.text("replies", "no_hint", question.language) if hints else needed(question),
         missing=message.missing,
         probability=choice.probability,

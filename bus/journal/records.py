@@ -17,6 +17,7 @@ from bus.wire.messages import (
     RunFinished,
     message_type,
 )
+from bus.wire.settled import NearPassage
 from bus.wire.subjects import POISON, Key
 from index.filters import Filter
 
@@ -106,10 +107,14 @@ class Considered(msgspec.Struct, frozen=True, array_like=True):
 
 
 class ChoiceRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the rules chose among: the best units, best first, and how probable it is that the chosen ones answer."""
+    """What the rules chose among: the best units, best first, and how probable it is that the chosen ones answer.
+
+    `near`: the closest passages without their texts, unless the choice is sure.
+    """
 
     probability: float
     best: tuple[Considered, ...]
+    near: tuple[NearPassage, ...] = ()
 
 
 class Stage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -10,7 +10,7 @@ from bus.runs.story import RunStory, StageRun
 from bus.wire.messages import Draft, Message, PassagesReady
 from bus.wire.parts import Conflict, Contradiction
 from bus.wire.settled import Citation, NearPassage, Reference, Settled, UnverifiedSentence, WithheldSentence
-from index.masking import mask
+from index.masking import mask, masked
 from index.text.citations import strip_markers
 from prompts.vocabulary import Confidence, Cut, Outcome, Reason, Unrun
 
@@ -41,7 +41,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     `first_shown_s`: from the question's arrival to the first token; None without a token. `withheld_share`: withheld
     sentences over all sentences of the draft, 0..1. `calls`, `tokens_in` and `tokens_out`: of all models together. `model` lists
-    each model that took part as `engine:model`, separated by commas. `passages`: the closest ones, where nothing is claimed.
+    each model that took part as `engine:model`, separated by commas. `passages`: the closest ones, where nothing is claimed;
+    `nearby`: the same beside an answer whose `confidence` is not high.
     `probability`: that the answer answers the question, as measured; None when it is not known. `unrun`: why nothing ran.
     `withdrawn`: text that the client saw before it was taken back. The citations belong to `withdrawn` if there is one, else to
     `answer`. `cut`: why the answer ends early: the request's `max_tokens` or `stop`.
@@ -69,6 +70,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     citations: tuple[Citation, ...] = ()
     references: tuple[Reference, ...] = ()
     passages: tuple[NearPassage, ...] = ()
+    nearby: tuple[NearPassage, ...] = ()
     unverified: tuple[UnverifiedSentence, ...] = ()
     withheld: tuple[WithheldSentence, ...] = ()
     withheld_share: float = 0.0
@@ -122,6 +124,7 @@ def record_of(story: RunStory) -> RunRecord | None:
         cut=settled.cut or None,
         unverified=settled.unverified or (),
         withheld_share=_withheld_share(story.draft, settled),
+        nearby=_nearby(story, settled) if settled.outcome == "answered" and settled.confidence != "high" else (),
         snapshot=settled.snapshot or _snapshot(story.messages),
         rounds=settled.rounds if ended else 0,
         model=", ".join(dict.fromkeys(_model(ask) for ask in story.asks if ask.model or ask.engine)),
@@ -163,6 +166,34 @@ def _structured(draft: Draft | None, settled: Settled) -> StructuredAnswer | Non
         details=tuple(line.removeprefix("- ") for line in rest),
         citations=tuple(dict.fromkeys(citation.source_id for citation in settled.citations)),
     )
+
+
+def _nearby(story: RunStory, settled: Settled) -> tuple[NearPassage, ...]:
+    """The closest passages of the rules' choice, with their texts from the message that the choice was made in; none that is
+    cited as a whole.
+    """
+    choice = next((each.stage.choice for each in reversed(story.stages) if each.stage.choice is not None), None)
+    ready = next((m for m in reversed(story.messages) if isinstance(m, PassagesReady)), None)
+    if choice is None or ready is None:
+        return ()
+    found = tuple(
+        msgspec.structs.replace(
+            near, text=each.text[near.source_start - each.char_start : near.source_end - each.char_start]
+        )
+        for near in choice.near
+        for each in (*ready.passages, *ready.near)
+        if each.source_id == near.source_id
+        and each.char_start <= near.source_start
+        and near.source_end <= each.char_end
+    )
+    cited = [(each.source_id, range(each.source_start, each.source_end + 1)) for each in settled.citations]
+    by_place = {(each.source_id, each.source_start, each.source_end): each for each in found}
+    found = tuple(
+        near
+        for (source, start, end), near in by_place.items()
+        if not any(source == of and start in span and end in span for of, span in cited)
+    )
+    return masked(found) if ready.question.masked else found
 
 
 def _withheld_share(draft: Draft | None, settled: Settled) -> float:

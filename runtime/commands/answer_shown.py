@@ -127,7 +127,7 @@ async def show(
 ) -> int:
     """Ask, and print the answer as it arrives, or `whole` with the sentence that answers in bold. Returns the exit code.
 
-    `more`: print all closest passages, not the best one and a line for each other.
+    `more`: print the text of all passages near the question, not of the closest one alone.
     """
     told = ""
     async for line in asked.lines():
@@ -155,6 +155,9 @@ async def show(
             console.print(f"not verified: {one_line(each.text)}" + (f" ({why})" if why else ""), style="dim")
         if record.outcome == "answered" and record.confidence == "low":
             console.print("low confidence: compare with the sources", style="dim")
+        if record.nearby:
+            say("Passages near the question:")
+            print_passages(record.nearby, more=more, complete=0)
         if timings:
             console.print(timing_table(record))
     return EXIT[record.outcome]
@@ -173,14 +176,17 @@ async def _print_event(asked: Asked, event: StreamEvent, *, more: bool) -> None:
         say(f"\n{event.content}", err=True)
 
 
-def print_passages(passages: Sequence[NearPassage], *, more: bool) -> None:
-    say()
+def print_passages(passages: Sequence[NearPassage], *, more: bool, complete: int = 1) -> None:
+    """Print that many passages, or all, with their texts, and a line for each other."""
+    if more or complete:
+        say()
     for number, passage in enumerate(passages, 1):
-        if more or number == 1:
+        if more or number <= complete:
             say("\n", *passage_pieces(number, passage))
         else:
-            say(("\n" if number == 2 else "") + _named(number, passage))
-    if not more and len(passages) > 1:
+            where = place_in(passage)
+            say(("\n" if number == complete + 1 else "") + _named(number, passage) + (f", {where}" if where else ""))
+    if not more and len(passages) > complete:
         say("\nThe text of all of them: --more")
 
 
@@ -221,8 +227,7 @@ def passage_pieces(number: int, passage: NearPassage) -> tuple[str | Bold, ...]:
     """One of the closest passages: its number, title and place, then its text with its best sentence in bold, or else the words
     that match, and the words of the question that it lacks.
     """
-    page = f"p. {passage.page}" if passage.page is not None else ""
-    where = one_line(", ".join(part for part in (_trail(passage.headings, passage.title), page) if part))
+    where = place_in(passage)
     pieces: list[str | Bold] = [_named(number, passage) + (f"\n   {where}" if where else "") + "\n   "]
     at = 0
     for start, end in (passage.best,) if passage.best else passage.marked:
@@ -230,6 +235,12 @@ def passage_pieces(number: int, passage: NearPassage) -> tuple[str | Bold, ...]:
         at = end
     missing = f"\n   not in it: {one_line(', '.join(passage.missing))}" if passage.missing else ""
     return *pieces, _below(passage.text[at:].rstrip()), missing
+
+
+def place_in(passage: NearPassage) -> str:
+    """The headings that lead to a passage, below its title, and its page."""
+    page = f"p. {passage.page}" if passage.page is not None else ""
+    return one_line(", ".join(part for part in (_trail(passage.headings, passage.title), page) if part))
 
 
 def _named(number: int, passage: NearPassage) -> str:

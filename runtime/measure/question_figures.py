@@ -58,7 +58,7 @@ SHARES: Final[Mapping[str, tuple[str, Where, Where]]] = {
     "closest": ("closest passages only", _answerable, _grade("closest")),
     "refused": ("refused", _answerable, _grade("refused")),
     "failed": ("failed, of all", lambda item: True, _grade("failed")),
-    "helped": ("helped: right, or gold among the closest", _answerable, attrgetter("helped")),
+    "helped": ("helped: right, or gold in a passage shown", _answerable, attrgetter("helped")),
     "near_misses_shown": ("near misses shown an answer", lambda item: not _answerable(item), _SHOWN),
     "high_right": ("confidence high: right", _band("high"), _RIGHT),
     "high_of_answerable": ("confidence high, of the answerable", _answerable, _band("high")),

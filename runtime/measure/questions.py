@@ -78,6 +78,7 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     probability: float | None = None
     citations: tuple[Cited, ...] = ()
     passages: tuple[Near, ...] = ()
+    nearby: tuple[Near, ...] = ()
     first_shown_s: float | None = None
     took_s: float | None = None
 
@@ -111,8 +112,8 @@ def graded(asked: GoldQuestion, seen: Seen) -> Item:
         grade = "closest"
     elif seen.outcome in ("refused", "declined"):
         grade = "refused"
-    close = (row for near in seen.passages for row in _rows(unmarked(near.text), asked))
-    helped = grade == "right" or (asked.answerable and grade == "closest" and _any_shows(close, asked))
+    close = (row for near in (*seen.passages, *seen.nearby) for row in _rows(unmarked(near.text), asked))
+    helped = grade == "right" or (asked.answerable and _any_shows(close, asked))
     return Item(asked=asked, seen=seen, grade=grade, helped=helped, weight=weigh(answer))
 
 

@@ -108,7 +108,9 @@ def test_matching_words_are_bold_and_terminal_is_safe(capsys: pytest.CaptureFixt
         "1. A (https://example.org/a#b)\n   Shop › Terms, p. 3\n   Two \x1b[1mrefunds\x1b[0m[2J\n     a line"
     )
     print_passages([near, near], more=False)
-    assert capsys.readouterr().out.endswith("2. A (https://example.org/a#b)\n\nThe text of all of them: --more\n")
+    assert capsys.readouterr().out.endswith(
+        "2. A (https://example.org/a#b), Shop › Terms, p. 3\n\nThe text of all of them: --more\n"
+    )
     near = msgspec.structs.replace(near, best=(0, 11), missing=("shipping", "fees"))
     assert styled(*passage_pieces(1, near)).splitlines()[2:] == [
         "   \x1b[1mTwo refunds\x1b[0m[2J",

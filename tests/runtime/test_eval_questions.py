@@ -81,7 +81,7 @@ LONG = "x" * 700
         (asked(), answered("Paid within 14 days."), "right", True),
         (asked(), answered("Paid soon.", text="Paid in **14 days** [1]."), "right", True),
         (asked(), answered("Paid soon."), "beside", False),
-        (asked(), answered("Paid soon.", passages=(Near(source_id="a", text="14 days"),)), "beside", False),
+        (asked(), answered("Paid soon.", nearby=(Near(source_id="a", text="14 days"),)), "beside", True),
         (asked(), answered(f"{LONG} 14 days"), "beside", False),
         (asked(), answered(LONG, "14 days"), "beside", False),
         (asked(), answered("x" * 500, "14 days"), "right", True),

@@ -257,6 +257,18 @@ async def test_near_passages_are_shown_as_closest(run: Whole, language: str, rel
     assert (record.references, record.citations, record.confidence) == ((), (), None)
 
 
+async def test_record_of_an_unsure_answer_has_the_near_passages(run: Whole) -> None:
+    text = "Refunds are paid within 14 days.\n\nGift cards are sent by post.\n\nThe shop opens at nine."
+    contexts = (Context(content=text, metadata=ContextMetadata(source_id="a.md", language="en")),)
+    events, unsure = await run.ask("shop refunds", contexts=contexts)
+    assert (unsure.outcome, unsure.confidence) == ("answered", "medium")
+    (passage,) = unsure.nearby
+    assert (passage.source_id, passage.text, passage.marked) == ("a.md", text, ((0, 7), (68, 72)))
+    assert [event for event in events if event["type"] == "passages"] == []
+    _, cited_whole = await run.ask("refunds days after purchase")
+    assert (cited_whole.confidence, cited_whole.nearby) == ("medium", ())
+
+
 @pytest.mark.parametrize("release", ["sentence", "draft", "token"])
 async def test_unknown_profile_ends_the_run(run: Whole, release: str) -> None:
     events, record = await run.ask(EN, profile="librray", release=release)

@@ -77,6 +77,7 @@ class Page(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     answer: Text
     no_answer: Text  # in place of `answer`, above a text without claims
     passages: Text  # heading over the closest passages
+    nearby: Text  # heading over the same below an answer that is not sure
     missing: Text  # before the words of the question that a passage lacks
     in_document: Text  # show a passage where it is in its document
     references: Text

@@ -70,14 +70,15 @@ export function aboutOf(about) {
   return told.filter(Boolean).join(" · ");
 }
 
-/* The closest passages: the best one complete, each other as a line that opens. */
-export function showPassages(list, passages) {
+/* The closest passages: the first ones complete, each other as a line that opens. */
+export function showPassages(list, passages, complete = 1) {
   list.replaceChildren();
   for (const [at, passage] of passages.entries()) {
-    const item = make("li", "", list, "card"), box = at ? make("details", "", item) : item;
-    const title = at ? make("summary", "", box, "title") : press("", make("h4", "", box), "title", () => openPassage(passage, title));
+    const opens = at >= complete;
+    const item = make("li", "", list, "card"), box = opens ? make("details", "", item) : item;
+    const title = opens ? make("summary", "", box, "title") : press("", make("h4", "", box), "title", () => openPassage(passage, title));
     put(title, passage.title || passage.source_id).dir = "auto";
-    if (at) showPath(passage, title, "span");
+    if (opens) showPath(passage, title, "span");
     else showPath(passage, box);
     const way = [trail(passage.headings, passage.title), passage.page !== null && word("page_n", { n: passage.page })];
     if (way.some(Boolean)) quoted("p", way.filter(Boolean).join(" · "), box, "soft way");
@@ -89,7 +90,7 @@ export function showPassages(list, passages) {
       quoted("bdi", passage.missing.join(", "), lacks);
     }
     const links = make("p", "", box, "soft row");
-    if (at) say(press("", links, "quiet", event => openPassage(passage, event.currentTarget)), "in_document");
+    if (opens) say(press("", links, "quiet", event => openPassage(passage, event.currentTarget)), "in_document");
     if (/^https?:/i.test(passage.url || "")) say(linked("", passage.url, links), "original");
   }
 }

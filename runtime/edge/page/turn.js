@@ -37,6 +37,8 @@ export class Turn {
     this.verdict.hidden = true;
     this.part("passages", "passages", "ol");
     this.part("sources", "references", "ol");
+    this.part("nearby", "nearby", "ol");
+    this.nearby.classList.add("passages");
     this.part("unverified", "unverified", "ul");
     this.part("withheld", "withheld", "ul");
     this.actions = make("div", "", this.box, "actions row");
@@ -194,6 +196,8 @@ export class Turn {
     if (!this.references.length) this.references = record.references;
     if (this.outcome === "closest") this.showNear(record.passages);
     else if (this.outcome !== "refused") this.showReferences(record.citations);
+    showPassages(this.nearby, record.nearby, 0);
+    this.reveal("nearby", record.nearby.length > 0);
     if (!this.withheld.children.length) record.withheld.forEach(each => this.withhold(each));
     this.end();
   }

@@ -243,6 +243,7 @@ class Run(_Struct, frozen=True, kw_only=True):
     citations: tuple[Citation, ...] = ()
     references: tuple[Reference, ...] = ()
     passages: tuple[NearPassage, ...] = ()
+    nearby: tuple[NearPassage, ...] = ()
     unverified: tuple[UnverifiedSentence, ...] = ()
     withheld: tuple[WithheldSentence, ...] = ()
     withheld_share: float = 0.0

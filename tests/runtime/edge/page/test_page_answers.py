@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, Page, Route, expect
 
 from bus.powers.events import Done, Emitter, Error, StageEvent, Withheld, tokens_of
 from bus.wire.messages import QuestionAsked
@@ -144,6 +144,22 @@ async def test_closest_passages_are_no_answer(page: Page) -> None:
     await expect(best.locator("mark strong")).to_have_text("환불")
     await expect(best.get_by_text("Not in it:")).to_be_visible()
     assert await second.locator(".words").evaluate("it => getComputedStyle(it).direction") == "rtl"
+
+
+async def test_passages_below_an_answer_open_on_a_click(page: Page) -> None:
+    async def unsure(route: Route) -> None:
+        record = await (await route.fetch()).json()
+        await route.fulfill(json={**record, "confidence": "low", "nearby": msgspec.to_builtins(NEAR)})
+
+    await page.route(re.compile(r"/v1/runs/\w+$"), unsure)
+    await ask(page, "환불은 며칠 안에 되나요?")
+    await done(page)
+    await expect(answer(page)).to_have_text("환불은 며칠 안에 되나요? 1")
+    passages = page.get_by_role("region", name="Passages near the question").get_by_role("listitem")
+    await expect(passages).to_have_count(2)
+    await expect(passages.first.locator(".words")).to_be_hidden()
+    await passages.first.get_by_text(NEAR[0].title).click()
+    await expect(passages.first.locator(".words")).to_be_visible()
 
 
 async def test_closest_passages_work_by_keyboard(page: Page) -> None:
