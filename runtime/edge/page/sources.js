@@ -70,7 +70,7 @@ export function aboutOf(about) {
   return told.filter(Boolean).join(" · ");
 }
 
-/* The closest passages: the first ones complete, each other as a line that opens. */
+/* The closest passages: the first ones complete, each other as a line that opens. Returns whether there are any. */
 export function showPassages(list, passages, complete = 1) {
   list.replaceChildren();
   for (const [at, passage] of passages.entries()) {
@@ -78,10 +78,10 @@ export function showPassages(list, passages, complete = 1) {
     const item = make("li", "", list, "card"), box = opens ? make("details", "", item) : item;
     const title = opens ? make("summary", "", box, "title") : press("", make("h4", "", box), "title", () => openPassage(passage, title));
     put(title, passage.title || passage.source_id).dir = "auto";
-    if (opens) showPath(passage, title, "span");
-    else showPath(passage, box);
     const way = [trail(passage.headings, passage.title), passage.page !== null && word("page_n", { n: passage.page })];
-    if (way.some(Boolean)) quoted("p", way.filter(Boolean).join(" · "), box, "soft way");
+    showPath(passage, opens ? title : box, opens ? "span" : "p");
+    if (way.some(Boolean)) quoted(opens ? "span" : "p", way.filter(Boolean).join(" · "), opens ? title : box, "soft way");
+    if (opens) glimpse(passage, quoted("span", "", title, "soft glimpse"));
     show(quoted("p", "", box, "words"), passage.text, passage.marked, "strong", { best: passage.best });
     if (passage.missing?.length) {
       const lacks = make("p", "", box, "soft");
@@ -93,6 +93,18 @@ export function showPassages(list, passages, complete = 1) {
     if (opens) say(press("", links, "quiet", event => openPassage(passage, event.currentTarget)), "in_document");
     if (/^https?:/i.test(passage.url || "")) say(linked("", passage.url, links), "original");
   }
+  return passages.length > 0;
+}
+
+/* What is around the most matches of a passage, on one line. Stretches count characters, as documents do, not UTF-16 units. */
+function glimpse(passage, box) {
+  const letters = Array.from(passage.text), starts = passage.marked.map(([start]) => start);
+  const matches = from => starts.filter(at => at >= from && at < from + 120).length;
+  const first = starts.reduce((best, at) => matches(at) > matches(best) ? at : best, starts[0] ?? 0);
+  const before = letters.slice(Math.max(0, first - 40), first).join("").split("\n").at(-1);
+  const from = first - Array.from(before).length;
+  const marks = passage.marked.filter(([start]) => start >= from).map(([start, end]) => [start - from, end - from]);
+  show(box, letters.slice(from, from + 160).join(""), marks, "strong");
 }
 
 const openPassage = (passage, from) => openSource({ ...passage, cited_text: passage.text }, from);

@@ -32,13 +32,11 @@ export class Turn {
     this.part("answer", "answer", "div");
     this.growing = new Growing(this.answer, (chip, n) => this.cite(chip, n));
     this.note = make("p", "", this.box, "note");
-    this.note.hidden = true;
     this.verdict = make("p", "", this.box, "verdict");
-    this.verdict.hidden = true;
+    this.note.hidden = this.verdict.hidden = true;
     this.part("passages", "passages", "ol");
     this.part("sources", "references", "ol");
     this.part("nearby", "nearby", "ol");
-    this.nearby.classList.add("passages");
     this.part("unverified", "unverified", "ul");
     this.part("withheld", "withheld", "ul");
     this.actions = make("div", "", this.box, "actions row");
@@ -149,9 +147,8 @@ export class Turn {
   showNear(passages) {
     this.box.classList.add("unsure");
     say(this.answerTitle, "no_answer");
-    showPassages(this.passages, passages);
     this.near = passages;
-    this.reveal("passages", passages.length > 0);
+    this.reveal("passages", showPassages(this.passages, passages));
   }
 
   withhold(sentence) { showReasons(this.withheld, "s", sentence.content ?? sentence.text, sentence.flags); }
@@ -196,8 +193,7 @@ export class Turn {
     if (!this.references.length) this.references = record.references;
     if (this.outcome === "closest") this.showNear(record.passages);
     else if (this.outcome !== "refused") this.showReferences(record.citations);
-    showPassages(this.nearby, record.nearby, 0);
-    this.reveal("nearby", record.nearby.length > 0);
+    this.reveal("nearby", showPassages(this.nearby, record.nearby, 0));
     if (!this.withheld.children.length) record.withheld.forEach(each => this.withhold(each));
     this.end();
   }

@@ -157,9 +157,14 @@ async def test_passages_below_an_answer_open_on_a_click(page: Page) -> None:
     await expect(answer(page)).to_have_text("환불은 며칠 안에 되나요? 1")
     passages = page.get_by_role("region", name="Passages near the question").get_by_role("listitem")
     await expect(passages).to_have_count(2)
-    await expect(passages.first.locator(".words")).to_be_hidden()
-    await passages.first.get_by_text(NEAR[0].title).click()
-    await expect(passages.first.locator(".words")).to_be_visible()
+    first = passages.first
+    await expect(first.locator("summary .way")).to_have_text("Shop › Refunds · p. 3")
+    await expect(first.locator(".glimpse")).to_have_text("👩‍🎓 환불은 14일 x <b>환불</b> a", use_inner_text=True)
+    await expect(first.locator(".glimpse strong")).to_have_text(["환불", "환불"])
+    await expect(first.locator(".words")).to_be_hidden()
+    await first.get_by_text(NEAR[0].title).click()
+    await expect(first.locator(".words")).to_be_visible()
+    await expect(first.locator(".glimpse")).to_be_hidden()
 
 
 async def test_closest_passages_work_by_keyboard(page: Page) -> None:
