@@ -126,6 +126,41 @@ def imported(path: Path) -> set[str]:
     return found
 
 
+def defined(path: Path) -> set[str]:
+    """Every name that the top level of a module defines or imports."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.alias):
+            found.add(node.asname or node.name.partition(".")[0])
+        elif isinstance(node, ast.TypeAlias):
+            found.add(node.name.id)
+    return found
+
+
+def test_tests_import_what_exists() -> None:
+    """mypy does not read the tests; a name that is gone would fail only the module that imports it."""
+    modules = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in (ROOT / "tests").rglob("*.py")}
+    packages = {name.removesuffix(".__init__"): path for name, path in modules.items()}
+    names = {name: defined(path) for name, path in packages.items()}
+    wanted = {
+        (str(path.relative_to(ROOT)), node.module, alias.name)
+        for path in packages.values()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tests")
+        for alias in node.names
+    }
+    missing = {
+        (path, module, name)
+        for path, module, name in wanted
+        if f"{module}.{name}" not in packages and name not in names.get(module or "", set())
+    }
+    assert missing == set()
+
+
 def test_stages_are_imported_by_the_pipeline_alone() -> None:
     """A test may call a stage by itself; the house knows them as one pipeline."""
     stages = {f"actors.{name}" for name in STAGES}
