@@ -85,6 +85,13 @@ def code_words(text: str) -> list[str]:
     return list(results)
 
 
+def without_article(heading: str) -> str:
+    """A heading without the number of an article that it begins with; as it is, if it has nothing else."""
+    lowered = heading.lower()
+    ends = (found.end() for *_, pattern, _, _ in _ARTICLES if (found := pattern.match(lowered)))
+    return heading[max(ends, default=0) :].lstrip(" .:)–—-") or heading
+
+
 def _runs(text: str) -> Iterator[str]:
     """The runs of letters, digits and the signs that join them which have a digit; digits are found much sooner than letters."""
     done = 0

@@ -13,6 +13,7 @@ from index.languages.characters import HAN
 from index.languages.detection import detect
 from index.languages.negation import excludes
 from index.languages.words import terms
+from index.text.codes import without_article
 from index.text.sentences import split
 from prompts.contracts import SECTIONS, Evidence, Unit
 from runtime.engines.extractive.queries import parts_of
@@ -216,7 +217,7 @@ def _introduction(read: Read) -> str:
     intro = clean(read.unit.intro) if read.unit.kind in ("list_item", "definition") else ""
     if not read.above:
         return intro
-    above = clean(read.above)
+    above = without_article(clean(read.above))  # the number is not of what is said
     enough = bool(intro) and (excludes(intro) or not excludes(above))
     return intro if enough or {*terms(above)} <= {*terms(read.text)} else above
 

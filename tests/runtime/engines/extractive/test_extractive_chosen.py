@@ -1,6 +1,7 @@
 """What rules chose is quoted whole, each thing once, and never more than 600 weights."""
 
 import pytest
+from msgspec.structs import replace
 
 from actors.evidence.prompt_evidence import evidence_of
 from actors.evidence.spans import numbered, with_lead
@@ -80,6 +81,20 @@ def test_answering_units_are_kept_first() -> None:
     assert "The fee of a ferry is 30" in simple(
         chosen(*pieces, ("prose", "The fee of a ferry is 30."), lead="The fee of a ferry is 30.")
     )
+
+
+@pytest.mark.parametrize(
+    ("heading", "name"),
+    [
+        ("Article 16 Exclusions", "Exclusions"), ("Section 4.2: What is not covered", "What is not covered"),
+        ("제16조 제외 대상", "제외 대상"), ("第十六条 不承保", "不承保"), ("المادة 16 الاستثناءات", "الاستثناءات"),
+        ("Artículo 16. Exclusiones", "Exclusiones"),
+    ],
+)  # fmt: skip
+def test_number_of_a_heading_is_not_quoted(heading: str, name: str) -> None:
+    """The heading stands outside of what is cited, and the gate takes its number for an invented one."""
+    told = replace(chosen(("prose", "Wear, tear and vermin."), lead="Wear")[0], section=f"Policy › {heading}")
+    assert simple((told,)).startswith(f"{name}: Wear, tear")
 
 
 def test_excluding_heading_is_named() -> None:
