@@ -29,7 +29,7 @@ class StageTiming(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StructuredAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer of the style `structured`, without its markers. `citations`: the `source_id`s that it cites."""
+    """An answer of the style `structured`, without its markers; a withheld `summary` is empty. `citations`: `source_id`s."""
 
     summary: str
     details: tuple[str, ...]
@@ -160,10 +160,11 @@ def _model(ask: AskRecord) -> str:
 def _structured(draft: Draft | None, settled: Settled) -> StructuredAnswer | None:
     if draft is None or draft.style != "structured" or settled.outcome != "answered":
         return None
-    summary, *rest = (strip_markers(line).strip() for line in settled.answer.splitlines() if line.strip())
+    text = settled.answer.partition("\n\n")[0] if settled.conflicts else settled.answer  # without what is said of them
+    lines = [strip_markers(line).strip() for line in text.splitlines() if line.strip()]
     return StructuredAnswer(
-        summary=summary,
-        details=tuple(line.removeprefix("- ") for line in rest),
+        summary=" ".join(line for line in lines if not line.startswith("- ")),
+        details=tuple(line.removeprefix("- ") for line in lines if line.startswith("- ")),
         citations=tuple(dict.fromkeys(citation.source_id for citation in settled.citations)),
     )
 

@@ -121,6 +121,13 @@ async def test_support_answers_with_summary_details_and_citations(running: Stack
     assert structured.citations == tuple(each.source_id for each in told.record.references)
 
 
+async def test_parts_exclude_the_notice_of_a_conflict(running: Stack) -> None:
+    told = await running.ask(question("support", *ASKED["library"]))
+    structured = told.record.structured
+    assert structured is not None
+    assert (len(told.record.conflicts), "14일" in structured.summary, len(structured.details)) == (1, True, 2)
+
+
 @pytest.mark.parametrize("style", [None, "simple", "structured"])
 async def test_tutor_hints_at_exercises_in_every_style(running: Stack, style: str | None) -> None:
     exercise = "Calcule combien coûte un livre rendu avec 7 jours de retard."

@@ -129,6 +129,13 @@ async def test_listed_source_must_exist(ask: Ask, listed: str, outcome: str) -> 
     assert kinds(events) == ["token", *["references"] * (outcome == "answered"), "DONE"]
 
 
+async def test_withheld_summary_is_empty(ask: Ask) -> None:
+    reply = StructuredAnswer(summary=LIE, details=(GOOD,), citations=("refunds.md",))
+    _, record = await ask({"answer_structured": told(reply)}, style="structured")
+    assert record.structured is not None
+    assert (record.structured.summary, record.structured.details) == ("", (GOOD.replace(" [1]", ""),))
+
+
 @pytest.mark.parametrize(("listed", "confidence"), [((1,), "high"), ((1, 3), "low")])
 async def test_listed_citations_agree_with_the_answer(ask: Ask, listed: tuple[int, ...], confidence: str) -> None:
     reply = Synthesis(answer=GOOD, used_citations=listed, confidence="high", refused=False, refuse_reason="")

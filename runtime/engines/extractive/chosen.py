@@ -13,7 +13,7 @@ from index.text.sentences import split
 from prompts import notices
 from prompts.contracts import Evidence
 from runtime.engines.extractive.quoted import Quoted, in_reading_order, said_once
-from runtime.engines.extractive.quoting import Limits, cite, clean, laid_out, quoted_unit, shorten
+from runtime.engines.extractive.quoting import Limits, answers, cite, clean, laid_out, quoted_unit, shorten
 from runtime.engines.extractive.ranking import Read, read_units
 
 #: The most that is shown, in weights without the markers.
@@ -63,12 +63,8 @@ def in_brief(found: list[Quoted], most: int) -> list[Quoted]:
     """At most so many sentences, in reading order: those that answer before others; headings and questions only alone."""
     parts = [(at, part) for at, each in enumerate(found) for part in _parts(each)]
     said = [each for each in parts if each[1].item or each[1].stands_alone or each[1].text.endswith(_STOPS)] or parts
-    kept = sorted(said, key=lambda each: (not _answers(each[1]), each[0]))[:most]
+    kept = sorted(said, key=lambda each: (not answers(each[1]), each[0]))[:most]
     return in_reading_order([part for at, part in sorted(kept, key=said.index)])
-
-
-def _answers(part: Quoted) -> bool:
-    return bool(part.evidence.lead) and clean(part.evidence.lead) in part.text
 
 
 def _parts(quoted: Quoted) -> list[Quoted]:

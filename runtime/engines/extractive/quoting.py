@@ -49,7 +49,7 @@ class Limits(NamedTuple):
 def quote(
     question: str, evidence: tuple[Evidence, ...], language: str, most_chars: int = 0, most_whole: int = 0
 ) -> list[Quoted]:
-    """The units worth quoting, best first: the best of each span and others that are as likely to answer.
+    """The units worth quoting, best first: what rules chose, the best of each span, others that are as likely to answer.
 
     Only those in `language` if there are any, and none that the gate would withhold. Long sentences are cut at a
     clause to `most_chars`; 0 for no limit. What is not a sentence is quoted whole up to `most_whole`, or `most_chars` if that
@@ -67,7 +67,12 @@ def quote(
     )
     # A span shows its language better than one short sentence of it.
     own = [q for q in found if q.kind in ("table_row", "code") or detect(q.evidence.text) in (language, "und")]
-    return own or found
+    return sorted(own or found, key=lambda each: not answers(each))
+
+
+def answers(part: Quoted) -> bool:
+    """Whether it has the sentence that rules chose as an answer."""
+    return bool(part.evidence.lead) and clean(part.evidence.lead) in part.text
 
 
 def _found(
