@@ -56,8 +56,9 @@ HIGH_ADVICE: Final = 0.95
 _ORDER: Final[tuple[Confidence, ...]] = ("low", "medium", "high")
 
 
-def shows(probability: float, voice: Voice) -> bool:
-    return probability >= SHOWN_FROM[voice]
+def shows(probability: float, voice: Voice, *, advises: bool = False) -> bool:
+    """Whether an answer is shown. `advises`: to people about their health, so no low confidence unless it may be only helpful."""
+    return probability >= (MEDIUM if advises and voice == "strict" else SHOWN_FROM[voice])
 
 
 def confidence_of(probability: float) -> Confidence:

@@ -121,17 +121,18 @@ def unsure(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice
     question = message.question
     known = set(message.collection.languages)
     foreign = bool(known) and question.language not in known
+    profile = profile_of(question.profile)
+    enough = shows(choice.probability, question.voice, advises=bool(profile.safety_advice))
     # Words of another language match by chance: names, numbers, what both languages took from a third.
-    sure = choice.probability >= HIGH if foreign else shows(choice.probability, question.voice)
+    sure = choice.probability >= HIGH if foreign else enough
     hints = style_of(message) == "hint"
     if hints and shows(choice.probability, "helpful"):
         return None
     shown = [passages[each.unit.passage] for each in choice.shown]
-    if profile_of(question.profile).one_language and all(is_foreign(question, passage) for passage in shown):
+    if profile.one_language and all(is_foreign(question, passage) for passage in shown):
         foreign, sure, known = True, False, {passage.language for passage in shown}
     if sure and not (question.needs_model or hints or misses(message, passages if message.complex else shown)):
         return None
-    profile = profile_of(question.profile)
     named = in_one_name(question.text, profile.synonyms)
     far = max(spans.share_held(named, p.text + " " + p.title) for p in passages) < profile.retrieval.low_relevance
     if far and is_outside(question):

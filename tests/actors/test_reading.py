@@ -1,5 +1,6 @@
 """Retrieved passages, judged and merged: verbatim excerpts only, every passage once, at most one more round."""
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -15,6 +16,7 @@ from actors.judge_sufficiency import ROUND_2, judge_sufficiency
 from actors.question.profile import PROFILES, profile_of
 from actors.retrieve import retrieve
 from actors.select_evidence import select_evidence
+from actors.selecting.chosen import chosen, unsure
 from bus.powers.events import Sources
 from bus.powers.protocols import unnoted
 from bus.wire.errors import BadReply, Unavailable
@@ -415,6 +417,20 @@ async def test_consultation_knows_what_is_missing(text: str, missing: tuple[str,
     if isinstance(result, AnswerSettled):
         assert result.settled.outcome == "closest"
         assert all(aspect in result.settled.answer for aspect in missing)
+
+
+@pytest.mark.parametrize(
+    ("profile", "voice", "least"),
+    [("general", "strict", 0.5), ("myopia", "strict", 0.7), ("general", "helpful", 0.3), ("myopia", "helpful", 0.3)],
+)
+def test_consultation_shows_no_low_confidence(profile: str, voice: Any, least: float) -> None:
+    clinic = passage(text=CLINIC, title="角膜塑形镜佩戴须知", language="zh")
+    text = "角膜塑形镜每晚应佩戴几小时？"
+    message = found(clinic, question=question(profile=profile, language="zh", text=text, voice=voice))
+    choice = chosen(message, (clinic,))
+    assert choice is not None
+    ended = [unsure(message, (clinic,), replace(choice, probability=each)) for each in (least - 0.01, least)]
+    assert [each is None for each in ended] == [False, True]
 
 
 async def test_question_outside_the_scope_is_declined() -> None:

@@ -27,7 +27,7 @@ from prompts.contracts import (
     Synthesis,
 )
 from prompts.vocabulary import Confidence
-from runtime.engines.extractive.chosen import in_brief, is_chosen, name_of, quote_chosen, source_line
+from runtime.engines.extractive.chosen import in_brief, is_chosen, name_of, quote_chosen, source_line, states
 from runtime.engines.extractive.quoted import Quoted, in_reading_order
 from runtime.engines.extractive.quoting import cite, clean, laid_out, quote, shorten
 from runtime.engines.extractive.ranking import lack, rank
@@ -163,9 +163,10 @@ def _summary(question: str, quoted: list[Quoted]) -> list[Quoted]:
 
 
 def _arguments(quoted: list[Quoted]) -> list[Quoted]:
-    """At most MOST_ARGUMENTS quotations in reading order, of every section one before a second of any."""
+    """At most MOST_ARGUMENTS quotations in reading order, of every section one before a second of any; headings only alone."""
     seen: Counter[tuple[str, str]] = Counter()
     turns: list[tuple[int, int]] = []
+    quoted = list(filter(states, quoted)) or quoted
     for at, each in enumerate(quoted):
         place = each.evidence.source_id, each.evidence.section
         turns.append((seen[place], at))

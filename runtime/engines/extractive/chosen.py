@@ -62,9 +62,14 @@ def quote_chosen(question: str, evidence: tuple[Evidence, ...], language: str = 
 def in_brief(found: list[Quoted], most: int) -> list[Quoted]:
     """At most so many sentences, in reading order: those that answer before others; headings and questions only alone."""
     parts = [(at, part) for at, each in enumerate(found) for part in _parts(each)]
-    said = [each for each in parts if each[1].item or each[1].stands_alone or each[1].text.endswith(_STOPS)] or parts
+    said = [each for each in parts if states(each[1])] or parts
     kept = sorted(said, key=lambda each: (not answers(each[1]), each[0]))[:most]
     return in_reading_order([part for at, part in sorted(kept, key=said.index)])
+
+
+def states(part: Quoted) -> bool:
+    """Whether it says something: a heading and a question do not."""
+    return bool(part.item) or part.stands_alone or part.text.endswith(_STOPS)
 
 
 def _parts(quoted: Quoted) -> list[Quoted]:

@@ -114,3 +114,14 @@ def test_report_contains_each_sentence_once() -> None:
     )
     report = AnswerReport(original_query=QUESTION, sub_query_analyses=(), evidence=evidence, language="en")
     assert answer_report(report) == "The fee of a ferry is 30 [1]. A barge pays nothing [1]."
+
+
+def test_question_and_heading_are_no_arguments() -> None:
+    fee = "The fee of a ferry is 30."
+    evidence = chosen(("prose", "What does a ferry cost?"), ("prose", "Fees of the harbour"), ("prose", fee), lead=fee)
+    report = answer_report(AnswerReport(
+        original_query=QUESTION, sub_query_analyses=(), evidence=evidence, language="en", safety_advice="Ask the harbour.",
+    ))  # fmt: skip
+    assert [line for line in report.splitlines() if line[:1].isdigit()] == [
+        "1. **Handbook**: “The fee of a ferry is 30.” [1]"
+    ]
