@@ -22,7 +22,7 @@ from index.languages.characters import normal, visible
 from index.languages.negation import negations
 from index.text.citations import strip_markers
 
-_CAPITAL: Final = r"[A-ZÀ-ÖØ-ÞŒ][\w'’-]*"
+_CAPITAL: Final = r"(?<![^\W_])[A-ZÀ-ÖØ-ÞŒ][\w'’-]*"
 # What a list, heading or emphasis may put before the first word.
 _MARKUP = re.compile(r"\A\s*#.*\Z|\A[\s>*_•–-]*(?:\(?\d{1,2}[.)]\s+)?[*_\"“«\s]*", re.S)
 _WORD = re.compile(r"[^\W_]+")

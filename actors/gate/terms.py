@@ -105,8 +105,9 @@ def _negation_added(text: str, there: str, language: str) -> Iterator[tuple[str,
 
 def _copied(text: str, sentence: str, evidence: Sequence[str], language: str) -> Iterator[tuple[str, str, str]]:
     written = visible(strip_markers(sentence))
-    for words, why in changed_in_copy(text, written, likest(text, evidence, COPY_CANDIDATES), evidence, language):
-        yield "copied", words, why
+    likely = likest(text, evidence, COPY_CANDIDATES)
+    for words, why, alone in changed_in_copy(text, written, likely, evidence, language):
+        yield "copied" if alone else "retold", words, why
 
 
 def _negation_dropped(text: str, there: str, language: str) -> Iterator[tuple[str, str, str]]:

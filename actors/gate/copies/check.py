@@ -14,24 +14,34 @@ from index.languages.negation import Negated, negations
 
 def changed_in_copy(
     text: str, written: str, candidates: Sequence[EvidenceSentence], evidence: Sequence[str], language: str
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[tuple[str, str, bool]]:
     """The words of a sentence that change the claim of the one it copies, each with the reason; none if it copies none.
 
-    `text` is `written` in normal form; `candidates` are the sentences of `evidence` that it may copy.
+    `text` is `written` in normal form; `candidates` are the sentences of `evidence` that it may copy. Last, whether all else is
+    the same: a sentence that changes further words retells, where another noun or reservation may be a matter of wording.
     """
     copies = [(copy, original) for original in candidates if (copy := copy_of(text, original.text)) is not None]
     if not copies:
         return
     copy, original = max(copies, key=lambda pair: pair[0].share)
-    for change in copy.changes:
-        why = (
-            _denied(copy, change, language)
-            or _swapped(copy, change, language)
-            or (reserved(copy, change, language) if not copy.short else "")
-            or (other_noun(copy, change, written, original.written, evidence, language) if not copy.short else "")
-        )
+    opposed = {change: _denied(copy, change, language) or _swapped(copy, change, language) for change in copy.changes}
+    others = {
+        change: reserved(copy, change, language)
+        or other_noun(copy, change, written, original.written, evidence, language)
+        for change, why in opposed.items()
+        if not why and not copy.short
+    }
+    turned = opposed | others
+    retells = any(not why and not _is_small(copy, change) for change, why in turned.items())
+    for change, why in (opposed if retells else turned).items():
         if why:
-            yield copy.words(change), f"copies the evidence but {why}"
+            yield copy.words(change), f"copies the evidence but {why}", not retells
+
+
+def _is_small(copy: Copy, change: CopyChange) -> bool:
+    """Whether the change has no number and no content word."""
+    mine, theirs = copy.mine[change.begin : change.end], copy.theirs[change.first : change.last]
+    return _alone(copy.text, mine, []) and _alone(copy.there, theirs, [])
 
 
 def _denied(copy: Copy, change: CopyChange, language: str) -> str:

@@ -75,6 +75,18 @@ def test_one_word_makes_another_claim(language: str, old: str, new: str) -> None
         ),
         ("en", "Most members of the council saw Doctor Alvarez before the election because the king was sick [1]."),
         ("en", "Before the election, most members of the council met Doctor Alvarez because the king was ill [1]."),
+        # Two other changes: this one tells the same in other words.
+        ("en", "Most council members saw Doctor Alvarez before the election only because the old king was ill [1]."),
+        ("en", "No, most members of the council met Doctor Alvarez before the election because the king was ill [1]."),
+        ("en", "Instead, most members of the council met Doctor Alvarez before the election [1]."),
+        ("fr", "Non, la plupart des membres ont rencontré Madame Alvarez avant la réunion [1]."),
+        ("es", "No, la mayoría de los miembros vio a la doctora Alvarez antes de la reunión [1]."),
+        (
+            "ko",
+            "아니요, 대부분의 위원은 선거 이전에 알바레스를 만났는데, 국왕이 아팠기 때문에 회의는 서울에서 열렸다 [1].",
+        ),
+        ("zh", "不，大多数委员在选举之前会见了阿尔瓦雷斯 [1]。"),
+        ("ar", "لا، التقى معظم اعضاء المجلس بالطبيب الفاريس قبل الانتخابات [1]."),
         ("fr", "La plupart des membres ont rencontré Madame Alvarez avant la réunion [1]."),
         ("fr", "La plupart des membres ont vu Madame Alvarez avant la réunion car le roi était souffrant à Turin [1]."),
         ("es", "La mayoría de los miembros vio a la doctora Alvarez antes de la reunión [1]."),
