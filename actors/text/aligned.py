@@ -32,9 +32,10 @@ def aligned(text: str, sentences: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def line_break(before: str, dropped: str) -> str:
-    """The white space behind a sentence that is left out where it ends a line that `before` does not end; else empty."""
+    """The white space behind a sentence that is left out, if it ends a line or a paragraph that `before` does not end."""
     gap = dropped[len(dropped.rstrip()) :]
-    return gap if "\n" in gap and before.strip() and not before.endswith("\n") else ""
+    ended = before[len(before.rstrip()) :].count("\n")
+    return gap.removeprefix("\n" * ended) if before.strip() and gap.count("\n") > ended else ""
 
 
 def _letters(text: str) -> list[int]:

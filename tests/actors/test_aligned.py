@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.text.aligned import aligned
+from actors.text.aligned import aligned, line_break
 from index.text.sentences import split
 
 
@@ -23,6 +23,20 @@ from index.text.sentences import split
 )  # fmt: skip
 def test_sentences_are_found(text: str, sentences: list[str], expected: list[str]) -> None:
     assert [text[start:end] for start, end in aligned(text, sentences)] == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "dropped", "gap"),
+    [
+        ("One. ", "Two.\n", "\n"),
+        ("One.\n", "Two.\n", ""),
+        ("| a |\n", "| b |\n\n", "\n"),
+        ("\n", "Two.\n\n", ""),
+        ("One. ", "Two. ", ""),
+    ],
+)
+def test_paragraph_ends_without_its_last_line(before: str, dropped: str, gap: str) -> None:
+    assert line_break(before, dropped) == gap
 
 
 @given(st.text(alphabet="ab1 .?!\n[]-한天", max_size=60))

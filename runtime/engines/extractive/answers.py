@@ -14,6 +14,7 @@ from actors.choosing.asked import named_sides
 from actors.gate.check import check_sentence, withholds
 from index.languages import LANGUAGES, UNDETERMINED, of, spoken, union
 from index.languages.detection import detect
+from index.text.codes import without_article
 from index.text.sentences import split
 from prompts.contracts import (
     SECTIONS,
@@ -178,10 +179,10 @@ def _argument(q: Quoted, language: str) -> str:
     """Title, quotation and document; without quotation marks if the text has its own, and without what the gate would withhold."""
     marks, sources = spoken(language).phrases.quotation_marks, spoken(language).phrases.sources
     document = sources.title.format(title=name_of(q.evidence))
-    title = clean(q.evidence.section.split(SECTIONS)[-1])
+    title = without_article(clean(q.evidence.section.split(SECTIONS)[-1]))
     line = f"\n   {sources.line.format(titles=document)}" if title else ""
     title = title or document
-    marked = f"**{title}**: {marks.opening}{q.text}{marks.closing} [{q.evidence.n}]"
+    marked = f"**{title}**: {marks.opening}{q.text.removeprefix(f'{title}: ')}{marks.closing} [{q.evidence.n}]"
     own_marks = "\n" in q.cited or _QUOTE_SIGN.search(q.text)
     forms = (f"**{title}**: {q.cited}",) if own_marks else (marked, f"**{title}**: {q.cited}")
     said = next((form for form in forms if not withholds(check_sentence(form, (q.evidence,)))), q.cited)

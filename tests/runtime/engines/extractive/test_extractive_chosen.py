@@ -95,6 +95,10 @@ def test_number_of_a_heading_is_not_quoted(heading: str, name: str) -> None:
     """The heading stands outside of what is cited, and the gate takes its number for an invented one."""
     told = replace(chosen(("prose", "Wear, tear and vermin."), lead="Wear")[0], section=f"Policy › {heading}")
     assert simple((told,)).startswith(f"{name}: Wear, tear")
+    report = AnswerReport(
+        original_query=QUESTION, sub_query_analyses=(), evidence=(told,), language="en", safety_advice="Ask."
+    )
+    assert f"1. **{name}**: “" in answer_report(report)
 
 
 def test_excluding_heading_is_named() -> None:
