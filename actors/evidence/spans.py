@@ -1,7 +1,7 @@
 """Turn picks into numbered evidence: verbatim slices with exact offsets, long enough to read, in reading order."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 import msgspec
@@ -182,8 +182,12 @@ def best_first(evidence: tuple[Span, ...], passage: Passage, start: int) -> tupl
     def holds(span: Span) -> bool:
         return span.source_id == passage.source_id and span.source_start <= start < span.source_end
 
-    ordered = sorted(evidence, key=lambda span: not holds(span))
-    return tuple(msgspec.structs.replace(span, n=n) for n, span in enumerate(ordered, 1))
+    return put_last(evidence, lambda span: not holds(span))
+
+
+def put_last(evidence: Sequence[Span], late: Callable[[Span], bool]) -> tuple[Span, ...]:
+    """The spans numbered again, with the `late` ones last."""
+    return tuple(msgspec.structs.replace(span, n=n) for n, span in enumerate(sorted(evidence, key=late), 1))
 
 
 def with_lead(evidence: tuple[Span, ...], passage: Passage, start: int, end: int) -> tuple[Span, ...]:

@@ -248,14 +248,19 @@ def style_of(message: PassagesReady) -> Style:
 
 
 def requested(message: PassagesReady, evidence: tuple[Span, ...], probability: float | None = None) -> AnswerRequested:
-    """The request, with the contradictions of other passages added to the evidence."""
+    """The request, with the contradictions of other passages added to the evidence, and what one of them replaces last."""
     evidence = (*evidence, *opposing(evidence, message.passages))
+    old = out_of_date(message.passages, message.question.text)
+    conflicts = conflicts_in(evidence, old)
+    if outdated := {one.outdated_n for one in conflicts} - {0}:
+        evidence = spans.put_last(evidence, lambda span: span.n in outdated)
+        conflicts = conflicts_in(evidence, old)
     return AnswerRequested(
         style=style_of(message),
         question=message.question,
         evidence=evidence,
         analyses=message.analyses,
-        conflicts=conflicts_in(evidence, out_of_date(message.passages, message.question.text)),
+        conflicts=conflicts,
         snapshot=message.snapshot,
         rounds=message.rounds,
         probability=probability,

@@ -29,11 +29,15 @@ class StageTiming(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StructuredAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer of the style `structured`, without its markers; a withheld `summary` is empty. `citations`: `source_id`s."""
+    """An answer of the style `structured`, without its markers; a withheld `summary` is empty. `citations`: `source_id`s.
+
+    `notice`: that sources disagree, and how; empty where they do not.
+    """
 
     summary: str
     details: tuple[str, ...]
     citations: tuple[str, ...]
+    notice: str = ""
 
 
 class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -160,12 +164,13 @@ def _model(ask: AskRecord) -> str:
 def _structured(draft: Draft | None, settled: Settled) -> StructuredAnswer | None:
     if draft is None or draft.style != "structured" or settled.outcome != "answered":
         return None
-    text = settled.answer.partition("\n\n")[0] if settled.conflicts else settled.answer  # without what is said of them
+    text, _, notice = settled.answer.partition("\n\n") if settled.conflicts else (settled.answer, "", "")
     lines = [strip_markers(line).strip() for line in text.splitlines() if line.strip()]
     return StructuredAnswer(
         summary=" ".join(line for line in lines if not line.startswith("- ")),
         details=tuple(line.removeprefix("- ") for line in lines if line.startswith("- ")),
         citations=tuple(dict.fromkeys(citation.source_id for citation in settled.citations)),
+        notice=strip_markers(notice),
     )
 
 

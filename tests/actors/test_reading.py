@@ -335,6 +335,24 @@ async def test_probability_is_of_the_picked_spans() -> None:
     assert probability_shown(rules, ()) == rules.probability
 
 
+@pytest.mark.parametrize("has_model", [False, True])
+async def test_text_in_force_precedes_what_it_replaces(has_model: bool) -> None:
+    old, new = (
+        passage(
+            f"refunds-{year}.md", f"Refunds are paid within {days} days of the return.", title=f"Refund policy {year}"
+        )
+        for year, days in ((2022, 7), (2025, 14))
+    )
+    asked = question(text="Within how many days of the return are refunds paid?", has_model=has_model)
+    ask = ScriptedAsk({"select_evidence": contracts.EvidencePick(spans=tuple(
+        contracts.PickedSpan(passage=at, text=each.text) for at, each in enumerate((old, new), 1)))})  # fmt: skip
+    requested = await select_evidence.handle(found(old, new, question=asked), ask, unnoted)
+    assert isinstance(requested, AnswerRequested)
+    assert [(span.n, span.source_id) for span in requested.evidence] == [(1, new.source_id), (2, old.source_id)]
+    (conflict,) = requested.conflicts
+    assert (conflict.first, conflict.second, conflict.outdated_n) == ("14 days", "7 days", 2)
+
+
 @pytest.mark.parametrize(
     ("profile", "style", "complex_", "text", "answer_style"),
     [

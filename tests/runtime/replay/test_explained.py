@@ -149,7 +149,7 @@ async def test_planted_fault_is_blamed(question: str, source: str, fault: str, m
         elif fault == "document":
             live = live_with(search=earlier)
         elif fault == "choice":
-            patched.setattr(chosen, "shows", lambda probability, voice: False)
+            patched.setattr(chosen, "shows", lambda *_, **__: False)
             patched.setattr(chosen, "HIGH", 2.0)
         elif fault == "gate":
             patched.setattr(sentence_check, "check_sentence", lambda *given, **named: [_strong()])

@@ -211,11 +211,15 @@ class StageTiming(_Struct, frozen=True, kw_only=True):
 
 
 class StructuredAnswer(_Struct, frozen=True, kw_only=True):
-    """An answer of the style `structured`, without its markers. `citations`: the `source_id`s that it cites."""
+    """An answer of the style `structured`, without its markers; a withheld `summary` is empty. `citations`: `source_id`s.
+
+    `notice`: that sources disagree, and how; empty where they do not.
+    """
 
     summary: str
     details: tuple[str, ...] = ()
     citations: tuple[str, ...] = ()
+    notice: str = ""
 
 
 class Run(_Struct, frozen=True, kw_only=True):
