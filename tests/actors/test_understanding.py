@@ -289,6 +289,17 @@ async def test_undecomposable_question_is_its_own_statement() -> None:
     assert [(q.id, q.statement) for q in planned.sub_queries] == [("sq_1", question().text)]
 
 
+async def test_profile_limits_the_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    general = profile_of("general")
+    few = msgspec.structs.replace(general.retrieval, sub_queries=2)
+    monkeypatch.setattr(PROFILES, "_read", {"general": msgspec.structs.replace(general, retrieval=few)})
+    parts = tuple(contracts.SubQuery(id=f"sq_{n}", statement=f"part {n}", focus="") for n in range(1, 4))
+    ask = ScriptedAsk({"decompose_query": contracts.Decomposition(sub_queries=parts, reasoning="")})
+    planned = await decompose_query.handle(ComplexQuestionFound(question=question()), ask)
+    assert isinstance(planned, QueryDecomposed)
+    assert [q.id for q in planned.sub_queries] == ["sq_1", "sq_2"]
+
+
 async def test_a_second_round_plans_over_both() -> None:
     first, second = (
         usable_lanes((("sq_1", "a", ""), ("sq_2", "b", "")), "sq", 5),

@@ -10,7 +10,7 @@ import pytest
 
 from bus.wire.errors import BadReply, NoReply, OverQuota, Rejected, TooLong, Unavailable
 from bus.wire.messages import QuestionAsked
-from bus.wire.parts import Context, ContextMetadata
+from bus.wire.parts import Constraints, Context, ContextMetadata
 from prompts import notices
 from prompts.contracts import StructuredAnswer, Synthesis
 from runtime.engines.engine import Delta, Finished, Request
@@ -127,6 +127,21 @@ async def test_listed_source_must_exist(ask: Ask, listed: str, outcome: str) -> 
     events, record = await ask({"answer_structured": told(reply)}, style="structured")
     assert (record.outcome, bare in text_of(events)) == (outcome, outcome == "answered")
     assert kinds(events) == ["token", *["references"] * (outcome == "answered"), "DONE"]
+
+
+@pytest.mark.parametrize(
+    ("profile", "prompt"), [("general", "simple"), ("library", "synthesis"), ("support", "structured")]
+)
+async def test_own_words_for_the_form_reach_the_model(ask: Ask, profile: str, prompt: str) -> None:
+    seen: list[str] = []
+
+    async def told_form(request: Request) -> AsyncIterator[Delta | Finished]:
+        seen.append(request.variables.style)  # type: ignore[attr-defined]
+        async for part in ScriptedEngine().generate(request):
+            yield part
+
+    await ask({f"answer_{prompt}": told_form}, profile=profile, constraints=Constraints(style="as a short table"))
+    assert seen == ["as a short table"]
 
 
 async def test_withheld_summary_is_empty(ask: Ask) -> None:
