@@ -1,15 +1,13 @@
-"""How surely the cited text says what a sentence says: signs of both, and learned weights that add them up.
+"""How surely the cited text says what a sentence says: signs that it does not, and learned weights that add them up.
 
 A paraphrase uses other words than its evidence, so no single sign decides. Each sign is 0 for a sentence that is in the evidence
 word for word and grows with what the evidence lacks; no weight is below 0, so a sentence never gains by leaving the evidence.
 `tests/bench/fit_gate.py` makes `support.json` from sentences that people have labelled.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
 from math import log
 from pathlib import Path
 from typing import Final
@@ -19,21 +17,18 @@ import msgspec
 from actors.facts.reading import read
 from actors.facts.stems import stems
 from actors.gate.places import sentences_of
-from actors.gate.thresholds import CHARACTER_RUNS, JUDGED_WORDS, NAMES_MOST, ROOT_SPARE_LETTERS, RUN_MOST
-from index.languages.characters import is_arabic, is_han, is_hangul, normal, visible
+from actors.gate.thresholds import CHARACTER_RUNS, EVIDENCE_MOST, ROOT_SPARE_LETTERS
+from index.languages.characters import is_arabic, is_han, is_hangul, normal
 from index.text.citations import strip_markers
 
 FILE: Final = Path(__file__).with_name("support.json")
-#: What the evidence lacks, of 1 if not said otherwise: content words, of all evidence, of its closest sentence and of its three
-#: closest neighbours; pairs of neighbouring words; short and longer runs of characters; the longest run of missing words, of
-#: RUN_MOST; missing names.
-SIGNS: Final = ("words", "closest", "around", "pairs", "characters", "phrases", "run", "names")
-#: What may speak either way: how long the sentence and the evidence are, as logarithms, and in which script.
-SHAPE: Final = ("length", "evidence", "han", "hangul", "arabic")
+#: What the evidence lacks, of 1: content words, of a sentence of the evidence with its neighbours; runs of characters.
+SIGNS: Final = ("around", "phrases")
+#: What may speak either way: how many characters the evidence has, as a logarithm, up to EVIDENCE_MOST.
+SHAPE: Final = ("evidence",)
 _SCRIPTS: Final = {"han": is_han, "hangul": is_hangul, "arabic": is_arabic}
 #: A root has at least this many letters.
 _ROOT: Final = {"": 4, "han": 2, "hangul": 2, "arabic": 3}
-_NAME = re.compile(r"(?<![.!?:…] )(?<!\A)\b[A-ZÀ-ÖØ-ÞŒ][^\W_]+")
 
 
 class Weights(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -65,36 +60,22 @@ def goes_beyond(sentence: str, evidence: Sequence[str]) -> list[str]:
 
 
 def is_judged(sentence: str, evidence: Sequence[str]) -> bool:
-    """Whether signs can say anything of a sentence: one with enough words, and not verbatim in the evidence."""
+    """Whether signs can say anything of a sentence: one that is not in the evidence word for word."""
     text = normal(strip_markers(sentence)).strip()
-    return not any(text in read(item).text for item in evidence) and len(stems(text)) >= JUDGED_WORDS
+    return not any(text in read(item).text for item in evidence)
 
 
 def signs(sentence: str, evidence: Sequence[str]) -> dict[str, float]:
     """SIGNS and SHAPE of a sentence with at least one content word."""
     text = normal(strip_markers(sentence)).strip()
     words = [stem.stem for stem in stems(text)]
-    indexes = [_index(item) for item in evidence]
-    held = [[one.where(word) for word in words] for one in indexes]
-    missing = [not any(masks) for masks in zip(*held, strict=True)]
-    joined = [
-        any(pairs) for pairs in zip(*([one & two for one, two in pairwise(masks)] for masks in held), strict=True)
-    ]
+    held = [[one.where(word) for word in words] for one in map(_index, evidence)]
     script = Counter(_script(word[0]) for word in words).most_common(1)[0][0]
-    short, long = CHARACTER_RUNS[script]
     texts = [read(item).text for item in evidence]
     return {
-        "words": sum(missing) / len(words),
-        "closest": 1 - max(_most(masks) for masks in held) / len(words),
-        "around": 1 - max(_most([mask | mask << 1 | mask >> 1 for mask in masks]) for masks in held) / len(words),
-        "pairs": 1 - sum(joined) / len(joined) if joined else 0.0,
-        "characters": _unseen(text, texts, short),
-        "phrases": _unseen(text, texts, long),
-        "run": min(_longest(missing), RUN_MOST) / RUN_MOST,
-        "names": min(_unknown_names(sentence, texts), NAMES_MOST) / NAMES_MOST,
-        "length": log(len(words)),
-        "evidence": log(sum(map(len, texts)) + 1),
-        **{name: float(name == script) for name in _SCRIPTS},
+        "around": 1 - max(map(_most, held)) / len(words),
+        "phrases": _unseen(text, texts, CHARACTER_RUNS[script]),
+        "evidence": log(min(sum(map(len, texts)), EVIDENCE_MOST) + 1),
     }
 
 
@@ -131,30 +112,16 @@ def _script(letter: str) -> str:
 
 
 def _most(masks: Sequence[int]) -> int:
-    """How many words the sentence with most of them has."""
+    """How many words the sentence with most of them has, together with its two neighbours."""
     counts: Counter[int] = Counter()
     for mask in masks:
-        left = mask
+        left = mask | mask << 1 | mask >> 1
         while left:
             counts[left & -left] += 1
             left &= left - 1
     return max(counts.values(), default=0)
 
 
-def _longest(missing: Sequence[bool]) -> int:
-    longest = run = 0
-    for one in missing:
-        run = run + 1 if one else 0
-        longest = max(longest, run)
-    return longest
-
-
 def _unseen(text: str, texts: Sequence[str], size: int) -> float:
     runs = {text[at : at + size] for at in range(max(1, len(text) - size + 1))}
     return sum(not any(run in known for known in texts) for run in runs) / len(runs)
-
-
-def _unknown_names(sentence: str, texts: Sequence[str]) -> int:
-    """How many capitalised words inside a sentence the texts lack; none in scripts without capitals."""
-    names = {normal(name) for name in _NAME.findall(visible(strip_markers(sentence)).strip())}
-    return sum(not any(name[: max(_ROOT[""], len(name) - 2)] in text for text in texts) for name in names)

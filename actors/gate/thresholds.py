@@ -22,15 +22,12 @@ TERM_WORDS: Final = 4
 
 # ---- claims of FEVER and KorNLI, contradicted and supported
 
-#: A sentence with fewer content words is too short to say whether it goes beyond its evidence.
-JUDGED_WORDS: Final = 3
 #: A word without its last letters, this many at most, is the root of its forms.
 ROOT_SPARE_LETTERS: Final = 3
-#: The lengths of short and longer runs of characters that sentence and evidence share, by script.
-CHARACTER_RUNS: Final = {"": (5, 9), "han": (2, 3), "hangul": (3, 5), "arabic": (4, 7)}
-#: More missing words in a row, or missing names, than these say no more.
-RUN_MOST: Final = 8
-NAMES_MOST: Final = 3
+#: The length of the runs of characters that sentence and evidence share, by script.
+CHARACTER_RUNS: Final = {"": 9, "han": 3, "hangul": 5, "arabic": 7}
+#: Evidence with more characters than this says no more by its length.
+EVIDENCE_MOST: Final = 1000
 #: A cited sentence gets a strong flag when no sentence of its evidence has more than this share of its words,
 CLOSEST_SENTENCE_SHARE: Final = 0.3
 #: and all evidence together at most this share,

@@ -85,7 +85,7 @@ def test_fit_gate_judges_sets_left_out(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     learned = msgspec.json.decode(out.read_bytes(), type=Weights)
     assert learned.fitted_on == {"one": 8, "three": 16, "two": 8}
-    assert learned.weights["closest"] > 0
+    assert learned.weights["around"] > 0
     assert result.output.count("0.000 / 1.000") == 6  # three sets, withheld and doubted
 
 

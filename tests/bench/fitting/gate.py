@@ -20,7 +20,7 @@ from runtime.measure.gate_scores import SUPPORTED, Line, cited
 from tests.bench.fitting.calibrating import logistic, minimised
 
 #: The share of true sentences of answers that may be marked or withheld.
-MAY_DOUBT = 0.225
+MAY_DOUBT = 0.215
 #: What a pair of sentences counts beside a sentence of an answer: pairs are shorter and freer than answers.
 PAIR_WEIGHT = 0.25
 #: Each label of a set counts as this many sentences.
@@ -114,7 +114,8 @@ def _logistic(sentences: Sequence[Labelled]) -> dict[str, float]:
     weights = np.array(
         [each[one.group, one.supported] * (1.0 if one.of_answer else PAIR_WEIGHT) for one in judged], dtype=np.float64
     )
-    spread = values.std(axis=0) + 1e-6
+    spread = values.std(axis=0)
+    spread[spread < 1e-6] = 1.0  # says nothing
     scaled = values / spread
     penalty = np.array([0.0 if name in groups else PENALTY for name in names])
     found = minimised(
