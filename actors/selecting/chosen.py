@@ -42,16 +42,15 @@ def in_one_language(question: Question, choice: Choice, passages: tuple[Passage,
 
 
 def misses(message: PassagesReady, read: Sequence[Passage]) -> bool:
-    """Whether one side of a comparison was not found, or these passages of a consultation are silent about the subject."""
-    sides = sides_of(message)
-    if sides:
-        return any(aspect in side or side in aspect for aspect in message.missing for side in sides)
-    profile = profile_of(message.question.profile)
+    """Whether one side of a comparison was not found, or these passages of a consultation are silent about it or the subject."""
+    sides, profile = sides_of(message), profile_of(message.question.profile)
+    if any(aspect in side or side in aspect for aspect in message.missing for side in sides):
+        return True
     if not profile.safety_advice:
         return False
     texts = [f"{passage.title} {' '.join(passage.headings)} {passage.text}" for passage in read]
     named, *said = (in_one_name(text, profile.synonyms) for text in (message.question.text, *texts))
-    return unsaid(named, said, only_first=message.complex)
+    return any(unsaid(each, said, only_first=message.complex and not sides) for each in sides or (named,))
 
 
 def sides_of(message: PassagesReady) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from actors.choosing.asked import read_question
+from actors.choosing.asked import named_sides, read_question
 from actors.choosing.choose import left_out, rank, to_show
 from actors.choosing.weights import weights
 from actors.question.resolved import resolved
@@ -49,6 +49,10 @@ def test_two_sides_are_separated(question: str, one: str, two: str) -> None:
     for side, name, other in zip(asked.sides, (one, two), (two, one), strict=True):
         assert set(terms(name)) & side
         assert not set(terms(other)) & side
+
+
+def test_verb_of_choosing_is_no_part_of_a_side() -> None:
+    assert named_sides("孩子应该选渡轮还是用驳船比较好？") == ("渡轮", "驳船")
 
 
 @pytest.mark.parametrize(

@@ -424,6 +424,8 @@ CLINIC = "角膜塑形镜适用于8岁以上、近视不超过600度的人。每
         ("角膜塑形镜每晚应佩戴几小时？", (), True),
         ("孕妇可以戴角膜塑形镜吗？", (), False),
         ("角膜塑形镜和红光哪个更好？", ("红光",), False),
+        ("角膜塑形镜和红光治疗有什么区别？", (), False),
+        ("角膜塑形镜和感冒有什么区别？", (), True),
     ],
 )
 async def test_consultation_knows_what_is_missing(text: str, missing: tuple[str, ...], answered: bool) -> None:
