@@ -18,10 +18,10 @@ from tests.whole import Whole, whole
 PROCEDURE = "환불 절차가 궁금합니다"
 PICK = "배송비 3,000원은 환불되지 않습니다. 개봉한 소프트웨어는 반품할 수 없습니다."
 ANSWER = "배송비 3,000원은 환불되지 않습니다 [1]."
-DOUBTED = "배송비는 고객이 부담합니다 [1]."
+DOUBTED = "개봉한 소프트웨어는 환불되지 않습니다 [1]."
 LIE = "배송비 9,000원은 환불되지 않습니다 [1]."
 VERDICT = (
-    '{"contradictions":[{"type":"unsupported_claim","severity":"minor","claim":"고객이 부담합니다",'
+    '{"contradictions":[{"type":"unsupported_claim","severity":"minor","claim":"소프트웨어는 환불되지 않습니다",'
     '"evidence_ref":"[1]","explanation":"근거에 없음"}]}'
 )
 
@@ -111,7 +111,7 @@ async def test_each_sentence_has_its_standing(stack: tuple[Whole, Model], releas
     assert (record.outcome, record.answer.strip().split(". ")) == ("answered", [ANSWER.removesuffix("."), DOUBTED])
     (place,) = record.unverified
     assert (place.text, record.answer[place.answer_start : place.answer_end]) == (DOUBTED, DOUBTED)
-    assert [(flag.kind, flag.words) for flag in place.flags] == [("unverified", "고객이 부담합니다")]
+    assert [(flag.kind, flag.words) for flag in place.flags] == [("unverified", "소프트웨어는 환불되지 않습니다")]
     assert [each.text.strip() for each in record.withheld] == lies
     assert record.confidence == "low"
     tokens = [event for event in events if event["type"] == "token"]
