@@ -268,12 +268,14 @@ def _values(conflict: Conflict, by_n: dict[int, Span]) -> list[ConflictingValue]
     """Both sides, the one in force first where the other is out of date."""
     sides = [(conflict.first, conflict.first_n), (conflict.second, conflict.second_n)]
     sides.sort(key=lambda side: side[1] == conflict.outdated_n)
+    same = len({by_n[n].title for _, n in sides}) == 1
     return [
-        ConflictingValue(value=value, source=_source(by_n[n]), outdated=n == conflict.outdated_n) for value, n in sides
+        ConflictingValue(value=value, source=_source(by_n[n], by_path=same), outdated=n == conflict.outdated_n)
+        for value, n in sides
     ]
 
 
-def _source(span: Span) -> str:
-    """The source's name with its number; brackets in a title are changed so that they do not read as a citation."""
-    name = " ".join(strip_markers(span.title or span.source_id).split())
+def _source(span: Span, *, by_path: bool) -> str:
+    """The source's title or path with its number; brackets are changed so that they do not read as a citation."""
+    name = " ".join(strip_markers((not by_path and span.title) or span.source_id).split())
     return f"{name if len(name) <= _TITLE_CHARS else name[: _TITLE_CHARS - 1] + '…'} [{span.n}]"

@@ -35,6 +35,10 @@ OUT_OF_DATE = 3.0
 _DEEP = 30
 #: Units that are no entries of a table of contents.
 _DATA = ("table_row", "code")
+_ONE_OF_MANY = ("table_row", "definition")
+#: A definition, or lines below this weight that end in no full stop, need that share to be shown with another unit.
+_SHORT, _LEAST_ALONE = 16, 0.1
+_STOPS = (".", "!", "?", "。", "！", "？", "؟", "…")
 #: How many likely ones those that are shown are chosen from.
 _MOST_LIKELY = 10
 
@@ -92,10 +96,12 @@ def choose(
     """
     asked = read_question(question, collection)
     asked = replace(asked, synonyms=listed(question.text, synonyms or {}), ranks=ranks)
-    ranked = in_force(rank(asked, passages, weights()), passages, question)
+    old = out_of_date(passages, question.text)
+    ranked = in_force(rank(asked, passages, weights()), passages, old)
     if not ranked:
         return None
-    shown = to_show(asked, ranked, most)
+    valid = [each for each in ranked if passages[each.unit.passage].source_id not in old]
+    shown = to_show(asked, valid if valid[:1] == ranked[:1] else ranked, most)
     return choice_of(asked, ranked, shown, passages)
 
 
@@ -185,17 +191,16 @@ def _bare(folded: str) -> str:
     return folded.strip(" .:!?#*-–•")
 
 
-def in_force(ranked: list[Ranked], passages: Sequence[Passage], question: Question) -> list[Ranked]:
-    """The units, those of documents that are out of date behind every likely one of those in force."""
-    old = out_of_date(passages, question.text)
-    if not old:
+def in_force(ranked: list[Ranked], passages: Sequence[Passage], old: Mapping[str, str]) -> list[Ranked]:
+    """The units, those of `old` documents behind every likely one of those in force, which get their shares."""
+    less = [OUT_OF_DATE * (passages[each.unit.passage].source_id in old) for each in ranked]
+    if not any(less):
         return ranked
-    less = math.exp(-OUT_OF_DATE)
+    shares = [each.share * math.exp(-loss) for each, loss in zip(ranked, less, strict=True)]
+    whole = 1 - sum(each.share for each in ranked) + sum(shares)
     found = [
-        replace(each, score=each.score - OUT_OF_DATE, share=less * each.share)
-        if passages[each.unit.passage].source_id in old
-        else each
-        for each in ranked
+        replace(each, score=each.score - loss, share=share / whole)
+        for each, loss, share in zip(ranked, less, shares, strict=True)
     ]
     return sorted(found, key=lambda each: -each.score)
 
@@ -212,7 +217,9 @@ def to_show(asked: Asked, ranked: Sequence[Ranked], most: float = MOST) -> list[
         return _of_both_sides(asked, ranked, most)
     likely: list[Ranked] = []
     for each in ranked[:_DEEP]:
-        if each.share >= LEAST_SHARE and not _among(each, likely):
+        alone = each.unit.kind == "definition" or _is_short(each.unit)
+        least = _LEAST_ALONE if likely and alone else LEAST_SHARE
+        if each.share >= least and not _among(each, likely):
             likely.append(each)
     shown = _fullest(likely[:_MOST_LIKELY] or list(ranked[:1]), most)
     return [*shown, *itertools.islice(_around(shown, ranked, most), MOST_UNITS - len(shown))]
@@ -221,18 +228,27 @@ def to_show(asked: Asked, ranked: Sequence[Ranked], most: float = MOST) -> list[
 def _around(shown: Sequence[Ranked], ranked: Sequence[Ranked], most: float) -> Iterator[Ranked]:
     """What surrounds the best unit in its section, the nearest first, as far as it is not shown, says something and still fits.
 
-    A row of a table needs no others, and next to a sentence it would answer something else.
+    A row, a definition or a line of a mail's head needs no others, and next to a sentence it would answer something else.
     """
     if shown[0].unit.kind == "table_row":
         return
     best, room = shown[0].unit, most - sum(_weight(each.unit) for each in shown)
     section = [each for each in ranked if (each.unit.passage, each.unit.section) == (best.passage, best.section)]
     for each in sorted(section, key=lambda each: abs(each.unit.order - best.order)):
-        if each.unit.kind == "table_row" or (each.unit.kind == "prose" and says_nothing(each.unit.text)):
+        if each.unit.kind in _ONE_OF_MANY or (each.unit.kind == "prose" and _fills(each.unit)):
             continue
         if _weight(each.unit) <= room and not _among(each, shown):
             room -= _weight(each.unit)
             yield each
+
+
+def _fills(unit: Unit) -> bool:
+    """Whether a sentence is a heading, a question, a greeting or a signature."""
+    return _is_short(unit) or says_nothing(unit.text)
+
+
+def _is_short(unit: Unit) -> bool:
+    return all(weigh(line) < _SHORT and not line.rstrip().endswith(_STOPS) for line in unit.text.splitlines())
 
 
 def _fullest(likely: Sequence[Ranked], most: float) -> list[Ranked]:

@@ -37,12 +37,16 @@ def conflicts_in(evidence: Sequence[Span], old: Mapping[str, str] | None = None)
     """Typed conflicts between spans, in the order of the spans; each pair of spans conflicts on a subject at most once.
 
     `old`: the documents that are out of date, each with the one in its place; a conflict with that one is marked as settled.
+    Two of them are no conflict.
     """
     conflicts: list[Conflict] = []
+    old = old or {}
     for first, second in combinations([s for span in evidence for s in all_statements(span)], 2):
+        if first.source_id in old and second.source_id in old:
+            continue
         conflict = _disagreement(first, second)
         if conflict is not None and not any(_same_pair(conflict, other) for other in conflicts):
-            conflicts.append(_settled(conflict, first.source_id, second.source_id, old or {}))
+            conflicts.append(_settled(conflict, first.source_id, second.source_id, old))
     return tuple(conflicts[:CONFLICTS])
 
 

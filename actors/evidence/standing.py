@@ -1,12 +1,13 @@
 """Find documents that are out of date, and their replacements.
 
 A document is out of date when another document replaces it, by its metadata or by a sentence; when it states so itself; or when
-another document has the same name with a later date or version. A document that the question names by its year stays.
+another document has the same name with a later date or version, or is no draft. A document that the question names by its year
+stays, and so do drafts if it asks for one.
 """
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import permutations
 from pathlib import PurePosixPath
 from typing import Protocol
@@ -54,12 +55,22 @@ def out_of_date[D: Dated](parts_of_all: Sequence[D], question: str = "") -> dict
     for source_id, parts in documents.items():
         if source_id not in old and _says_so_itself(parts):
             old[source_id] = ""
-    wanted = {*_YEAR.findall(ascii_digits(question)), *_versions(question)}
+    wanted = _marks(question)
     return {
         source_id: _newest(by, old)
         for source_id, by in old.items()
-        if not wanted & {*_years(documents[source_id][0]), *_versions(_name(documents[source_id][0]))}
+        if not wanted & _marks(_name(documents[source_id][0]))
     }
+
+
+def _marks(text: str) -> set[str | None]:
+    """The years and versions in a question or name, and None if it names a draft."""
+    return {*_YEAR.findall(ascii_digits(text)), *_versions(text), *([None] if _draft().search(text) else [])}
+
+
+@cache
+def _draft() -> re.Pattern[str]:
+    return union(lambda language: language.terms.standing.draft)
 
 
 def _newest(by: str, old: dict[str, str]) -> str:
@@ -126,6 +137,9 @@ def _is_later(one: Dated, other: Dated) -> bool:
     by_title, by_file = _key(one.title), _key(one.source_id)
     if not ((by_title and by_title == _key(other.title)) or (by_file and by_file == _key(other.source_id))):
         return False
+    drafts = [bool(_draft().search(_name(each))) for each in (one, other)]
+    if drafts[0] != drafts[1]:
+        return drafts[1]
     mine, theirs = _when(one), _when(other)
     if mine and theirs:
         return mine > theirs
@@ -140,8 +154,8 @@ def _is_later(one: Dated, other: Dated) -> bool:
 
 @lru_cache(maxsize=4096)
 def _key(name: str) -> str:
-    """A title or source id without dates and versions, for comparing."""
-    plain = _VERSION.sub(" ", _DATE.sub(" ", ascii_digits(name)))
+    """A title or source id without dates, versions and words for a draft, for comparing."""
+    plain = _draft().sub(" ", _VERSION.sub(" ", _DATE.sub(" ", ascii_digits(name))))
     return " ".join(re.findall(r"\w+", fold(plain)))
 
 

@@ -1,8 +1,8 @@
 """Remove every link except those to sources: links, images, HTML and all invisible characters.
 
 A link's words stay and its address goes, unless the address is one of the sources'. Bare addresses go too. A tag that is
-written about, in inline code, stays readable as ⟨tag⟩. A parameter of a type (`Box<T>`) that a source contains letter by letter
-stays as it is.
+written about, in inline code, stays readable as ⟨tag⟩. What a source contains letter by letter stays as it is: an address of
+the web or of a person, and a parameter of a type (`Box<T>`).
 """
 
 import html
@@ -46,6 +46,8 @@ _PLACEHOLDER = re.compile(r"<([a-z0-9]+(?:[_-][a-z0-9]+)+)>", re.I)
 _OTHER_BRACKETS: Final = r"⟨\1⟩"
 #: `https://` begins an address even directly behind letters; other schemes do not.
 _BARE = re.compile(rf"(?:(?<![a-z0-9])<?|(?=https?://))({_ADDRESS}|{_SCHEME})>?", re.I)
+_ON_THE_WEB = re.compile(r"https?://|www\.", re.I)
+_PERSONS = re.compile(r"<[\w.+-]+@[\w-]+(?:\.[\w-]+)+>")
 _TRAILING: Final = ".,;:!?"
 #: Text without one of these has nothing to remove.
 _SIGN = re.compile(r"[<:&]|//|www\.|![\[]|\]\s*[(\[]", re.I)
@@ -82,14 +84,29 @@ def _once(text: str, allowed: set[str], sources: Sequence[str]) -> str:
     text = _LINK.sub(lambda match: match[0] if _canonical(match[2]) in allowed else match[1], text)
     text = _REFERENCE.sub("", text)
     # Tags are removed whole, before removing an address inside one could leave it open.
-    text = _TAG.sub(lambda tag: tag[0] if _is_autolink(tag[0], allowed) or _is_parameter(tag, sources) else "", text)
-    text = _BARE.sub(lambda match: _kept_address(match, allowed), text)
+    text = _TAG.sub(lambda tag: tag[0] if _is_kept(tag, allowed, sources) else "", text)
+    text = _BARE.sub(lambda match: _kept_address(match, allowed, sources), text)
     return _without_entities(text)
 
 
-def _kept_address(match: re.Match[str], allowed: set[str]) -> str:
+def _kept_address(match: re.Match[str], allowed: set[str], sources: Sequence[str]) -> str:
     address = match[1].rstrip(_TRAILING)
-    return match[0] if _canonical(address) in allowed else match[1][len(address) :]
+    return match[0] if _canonical(address) in allowed or _is_quoted(address, sources) else match[1][len(address) :]
+
+
+def _is_quoted(address: str, sources: Sequence[str]) -> bool:
+    """Whether a source has that address of the web, whole and letter by letter."""
+    if not _ON_THE_WEB.match(address):
+        return False
+    whole = re.compile(rf"(?<![\w/]){re.escape(address)}(?![\w/%=&#~+-])")
+    return any(address in source and whole.search(source) for source in sources)
+
+
+def _is_kept(tag: re.Match[str], allowed: set[str], sources: Sequence[str]) -> bool:
+    inside = tag[0].strip("<>")
+    if _canonical(inside) in allowed or _is_quoted(inside, sources) or _is_parameter(tag, sources):
+        return True
+    return bool(_PERSONS.fullmatch(tag[0])) and any(tag[0] in source for source in sources)
 
 
 def _is_parameter(tag: re.Match[str], sources: Sequence[str]) -> bool:
@@ -99,10 +116,6 @@ def _is_parameter(tag: re.Match[str], sources: Sequence[str]) -> bool:
     if name is None or parameter is None or _ELEMENT.fullmatch(parameter[1]):
         return False
     return any(name[0] + tag[0] in source for source in sources)
-
-
-def _is_autolink(tag: str, allowed: set[str]) -> bool:
-    return _canonical(tag.strip("<>")) in allowed
 
 
 def _without_entities(text: str) -> str:

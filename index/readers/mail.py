@@ -52,8 +52,9 @@ def _message(data: bytes) -> MIMEPart:
 
 def _read(builder: TextBuilder, message: MIMEPart, depth: int) -> None:
     """The headers that a person sees, the text, the messages sent with it, the names of what else is attached."""
-    wording = [(name, _header(message, name)) for name in _HEADERS]
-    builder.add("\n".join(f"{name}: {value}" for name, value in wording if value))
+    for name in _HEADERS:
+        if value := _header(message, name):
+            builder.add(f"{name}: {value}", "definition")
     body = message.get_body(("plain", "html"))
     if body is not None:
         text = _text(body)
@@ -65,6 +66,7 @@ def _read(builder: TextBuilder, message: MIMEPart, depth: int) -> None:
     for part in message.iter_attachments() if message.is_multipart() else ():
         if part.get_content_type() == "message/rfc822" and depth < _DEEPEST:
             for inner in part.iter_parts():
+                builder.add(_header(inner, "Subject"), "heading", 2)
                 _read(builder, inner, depth + 1)
         elif name := part.get_filename():
             names.append(" ".join(name.split()))

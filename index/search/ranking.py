@@ -124,8 +124,15 @@ def reranked(reranker: Reranker, query: str, hits: list[Hit]) -> list[Hit]:
 #: Below this nearness none of the first passages is near a question in their language.
 NEAR, _FIRST = 0.5, 5
 _NUMBER = re.compile(r"\d+")
-#: In the path of a copy: an archive, what a language calls copies, a number that a browser adds.
-_COPY = pattern((r"\.(?:zip|tar|tgz|gz)/", r"\(\d+\)\.\w+$", *every(lambda language: [language.search.copies])))
+#: In the path of a copy: a packed file, what a language calls copies or drafts, a number that a browser adds.
+_COPY = pattern(
+    (
+        r"\.(?:zip|tar|tgz|gz)/",
+        r"\(\d+\)\.\w+$",
+        *every(lambda language: [language.search.copies, language.terms.standing.draft]),
+    )
+)
+_YEAR, _NO_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)"), 9999
 
 #: The n-grams of headings, which come again from question to question; emptied when there are too many.
 _HEADINGS: dict[str, GramSet] = {}
@@ -167,10 +174,14 @@ def _covers(candidates: Sequence[Candidate], askings: Sequence[str], topic: str,
 
 
 def _in_use(same: Sequence[Candidate]) -> Candidate:
-    """The first of those with the text of the very first, those in the places of copies last."""
+    """Of those with the text of the very first, the first with the latest year in its path or none; copies and drafts last."""
     words = same[0].passage.text.split()
     copies = [each for each in same if each.passage.text.split() == words]
-    return min(copies, key=lambda each: len(_COPY.findall(each.passage.source_id)))
+    return min(copies, key=lambda each: _out_of_use(each.passage.source_id))
+
+
+def _out_of_use(path: str) -> tuple[int, int]:
+    return len(_COPY.findall(path)), -max(map(int, _YEAR.findall(path)), default=_NO_YEAR)
 
 
 def _hits(

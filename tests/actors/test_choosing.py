@@ -66,8 +66,8 @@ def test_section_fills_the_room() -> None:
 
 
 def test_greeting_fills_no_room() -> None:
-    texts = ["The mill is here.", "Dear Miller", "It is old.", "Opening times"]
-    assert shown("Where is the mill?", (0.6, 0.005, 0.004, 0.003), texts) == [texts[0], texts[2]]
+    texts = ["The mill is here.", "Dear Miller", "It is old.", "Opening times", "Thank you,\nAnn"]
+    assert shown("Where is the mill?", (0.6, 0.005, 0.004, 0.003, 0.05), texts) == [texts[0], texts[2]]
 
 
 def test_row_fills_no_room() -> None:

@@ -252,6 +252,8 @@ def test_document_declares_itself_out_of_date(text: str, title: str) -> None:
         (document("spec-v2.md", "Remote write 2.0"), document("spec-v1.md", "Remote write 1.1")),
         (document("x/fees.md", "Table of fees", version="3"), document("y/fees.md", "Table of fees", version="2")),
         (document("x/fees.md", "Table of fees", date="2025-03-01"), document("y/fees.md", "Table of fees", date="2024-03-01")),
+        (document("lease-2024.pdf", "Lease"), document("lease_draft.docx", "Lease")),
+        (document("b.docx", "عقد الإيجار"), document("a.docx", "عقد الإيجار (مسودة)")),
         (document("a.md", "Rules", "The notice KX-014 is repealed."),
          document("b.md", "Notice to tenants", "Number KX-014, for all tenants.")),
     ],
@@ -282,6 +284,8 @@ def test_requested_year_stays() -> None:
     two = document("strategy-2024.pdf", "Strategy 2024"), document("strategy-2023.pdf", "Strategy 2023")
     assert standing(*two, asked="what was the strategy in 2023?") == {}
     assert standing(*two, asked="what is the strategy?") == {"strategy-2023.pdf": "strategy-2024.pdf"}
+    lease = document("lease.pdf", "Lease"), document("lease-draft.docx", "Lease")
+    assert standing(*lease, asked="what is the rent in the draft?") == {}
 
 
 def test_conflict_names_the_out_of_date_side() -> None:
@@ -294,3 +298,4 @@ def test_conflict_names_the_out_of_date_side() -> None:
     assert (found.first, found.second, found.outdated_n) == ("8 books", "5 books", 1)
     (open_,) = conflicts_in(evidence)
     assert open_.outdated_n == 0
+    assert conflicts_in(evidence, {one.source_id: "rules-2026.md" for one in sides}) == ()

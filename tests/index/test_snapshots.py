@@ -209,9 +209,15 @@ def test_near_duplicates_are_one_hit_with_sources(tmp_path: Path) -> None:
     assert hits["c"].also_in == ()
 
 
-def test_copies_count_once_and_the_plain_file_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "places",
+    [
+        ("Downloads/old.zip/gate.md", "Downloads/gate.md", "Work/gate copy.md", "Work/gate.md", "Work/gate (1).md"),
+        ("Archive/gate-2027.md", "Work/gate-2021.md", "Work/gate-draft-2028.md", "Work/gate.md", "Archive/gate.md"),
+    ],
+)
+def test_copies_count_once_and_the_plain_file_is_named(tmp_path: Path, places: tuple[str, ...]) -> None:
     rule = "Visitors register at the gate and carry the badge that they are given, until they leave the site again."
-    places = ["Downloads/old.zip/gate.md", "Downloads/gate.md", "Work/gate copy.md", "Work/gate.md", "Work/gate (1).md"]
     others = [f"The gate number {at} has a badge of its own for visitors." for at in range(8)]
     update(
         tmp_path / "index",

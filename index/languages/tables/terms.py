@@ -132,6 +132,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     replaces: Pattern  # in a sentence that names the other document
     ended: Pattern  # in a text that declares its own end
     retired: Pattern  # in a title that declares it
+    draft: Pattern  # in a title or path of what another document of that name replaces
 
 
 class Layout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

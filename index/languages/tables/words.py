@@ -82,5 +82,5 @@ class Search(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     #: Words that only mark a sentence as a question: whole words, and those found inside a run of characters.
     question_words: Pattern
     question_pieces: Pattern
-    copies: Pattern  # in the path of a copy: a folder of downloads or backups, a word for a copy
+    copies: Pattern  # in the path of a copy: a folder of downloads, backups or archives, a word for a copy
     articles: Articles

@@ -109,11 +109,11 @@ def cite(text: str, n: int, *, capital: bool = True) -> str:
     """The sentence `text` with its marker before the final full stop, which is added if missing.
 
     It begins with a `capital`, as a lower-case word after a full stop would read as the same sentence; what is no word, such
-    as a name in a program, stays as it is.
+    as a name in a program or one in a script without capitals, stays as it is.
     """
     text = clean(text)
-    first = text.split(" ", 1)[0]
-    if capital and first.islower() and first.rstrip(".,;:!?…’").isalpha():
+    first = text.split(" ", 1)[0].rstrip(".,;:!?…’")
+    if capital and first and all(map(str.islower, first)):
         text = text[0].upper() + text[1:]
     if _CLOSED.search(text):
         return f"{text} [{n}]."

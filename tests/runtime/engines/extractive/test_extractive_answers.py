@@ -68,6 +68,7 @@ def test_sentences_in_the_question_language_come_first() -> None:
         ("it rains.", "It rains [3]."),
         ("下雨了。", "下雨了[3]。"),
         ("下雨了", "下雨了[3]。"),
+        ("df命令", "df命令[3]。"),
         ("비가 온다.", "비가 온다 [3]."),
         ("هل تمطر؟", "هل تمطر [3]؟"),
         ("one:", "One [3]."),
