@@ -28,6 +28,8 @@ from actors.question.resolved import asks_model
 from bus.journal.records import ChoiceRecord, Considered
 from bus.wire.messages import AnswerRequested, AnswerSettled, PassagesReady
 from bus.wire.parts import Passage, Question, Span
+from index.languages import union
+from index.languages.characters import fold
 from prompts import contracts, notices
 from prompts.profiles import first_match
 from prompts.vocabulary import Reason, Style
@@ -130,7 +132,7 @@ def unsure(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice
     shown = [passages[each.unit.passage] for each in choice.shown]
     if profile.one_language and all(is_foreign(question, passage) for passage in shown):
         foreign, sure, known = True, False, {passage.language for passage in shown}
-    if sure and not (question.needs_model or hints or misses(message, passages if message.complex else shown)):
+    if sure and not (needed(question) or hints or misses(message, passages if message.complex else shown)):
         return None
     named = in_one_name(question.text, profile.synonyms)
     far = max(spans.share_held(named, p.text + " " + p.title) for p in passages) < profile.retrieval.low_relevance
@@ -232,8 +234,11 @@ def unanswerable(message: PassagesReady) -> AnswerSettled:
 
 
 def needed(question: Question) -> str:
-    """The words that a model is needed, where the question asks for a new text; else empty."""
-    return notices.declined_text("needs_model", question.language) if question.needs_model else ""
+    """The words that a model is needed, where the question asks for a new text, or that no sum is made; else empty."""
+    if question.needs_model:
+        return notices.declined_text("needs_model", question.language)
+    sums = union(lambda language: language.noise.sums).search(fold(question.text))
+    return notices.text("replies", "no_sum", question.language) if sums else ""
 
 
 def style_of(message: PassagesReady) -> Style:

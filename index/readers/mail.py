@@ -53,8 +53,8 @@ def _message(data: bytes) -> MIMEPart:
 def _read(builder: TextBuilder, message: MIMEPart, depth: int) -> None:
     """The headers that a person sees, the text, the messages sent with it, the names of what else is attached."""
     for name in _HEADERS:
-        if value := _header(message, name):
-            builder.add(f"{name}: {value}", "definition")
+        if shown := _header(message, name):
+            builder.add(f"{name}: {shown}", "definition")
     body = message.get_body(("plain", "html"))
     if body is not None:
         text = _text(body)
@@ -68,8 +68,8 @@ def _read(builder: TextBuilder, message: MIMEPart, depth: int) -> None:
             for inner in part.iter_parts():
                 builder.add(_header(inner, "Subject"), "heading", 2)
                 _read(builder, inner, depth + 1)
-        elif name := part.get_filename():
-            names.append(" ".join(name.split()))
+        elif file := part.get_filename():
+            names.append(" ".join(file.split()))
     if names:
         builder.add(f"Attachments: {', '.join(names)}")
 

@@ -6,7 +6,9 @@ import pytest
 from actors.judge_relevance import judge_relevance
 from actors.judge_sufficiency import judge_sufficiency
 from actors.outcome.closest import LONGEST, MOST, closest
-from bus.wire.messages import PassagesJudged, PassagesReady, PassagesRetrieved
+from actors.question.resolved import resolved
+from actors.selecting.chosen import needed
+from bus.wire.messages import PassagesJudged, PassagesReady, PassagesRetrieved, QuestionAsked
 from bus.wire.parts import Block, Passage
 from bus.wire.settled import Settled
 from index.languages import LANGUAGES
@@ -204,3 +206,24 @@ def test_another_name_of_the_thing_is_near() -> None:
         question=question(text="塑形镜要钱吗", asked="塑形镜要钱吗", language="zh", profile="myopia"),
     )
     assert (found.outcome, marked(found)) == ("closest", [["角膜塑形镜"]])
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "How much did I spend at the mill in March?"),
+        ("fr", "Combien ai-je dépensé au moulin en mars ?"),
+        ("es", "¿Cuánto gasté en el molino en marzo?"),
+        ("ko", "3월에 방앗간에서 얼마 썼어?"),
+        ("zh", "我三月在磨坊花了多少钱？"),
+        ("ar", "كم أنفقت في الطاحونة في مارس؟"),
+    ],
+)
+def test_no_sum_is_made(language: str, text: str) -> None:
+    asked = resolved(QuestionAsked(question=text, language=language))
+    assert needed(asked) == notices.text("replies", "no_sum", language)
+
+
+@pytest.mark.parametrize("text", ["How much did the mill spend in March?", "What did I order?", "下单花了多少天？"])
+def test_amount_that_a_document_may_state_is_looked_up(text: str) -> None:
+    assert needed(resolved(QuestionAsked(question=text))) == ""

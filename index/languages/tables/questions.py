@@ -141,13 +141,14 @@ class Followups(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 class Noise(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """noise.toml: texts that contain words but neither asks nor answers anything.
 
-    Patterns of greetings, thanks, abilities, tasks, instructions and fillers match folded text.
+    Patterns of greetings, thanks, abilities, tasks, sums, instructions and fillers match folded text.
     """
 
     greetings: Pattern
     thanks: Pattern
     abilities: Pattern  # a whole question about what the program can do, or which documents it has
     tasks: Pattern  # what asks for a new text, which needs a model
+    sums: Pattern  # what asks for the sum of one's own amounts, which stand in several places
     summaries: Pattern  # the words in it that ask for a summary
     lists: Pattern  # what asks which documents are about something
     instructions: Pattern  # a sentence that asks its reader to do something

@@ -60,6 +60,7 @@ class Replies(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     closest: Text  # nothing is claimed
     closest_passages: Text  # before the passages that come closest
     closest_languages: Text  # names {languages}: those of the documents that come closest
+    no_sum: Text  # for a question that asks for a sum
     no_hint: Text  # for an exercise that the documents do not treat
     cancelled: Text
     withdrawn: Text
