@@ -95,8 +95,8 @@ def _kept_address(match: re.Match[str], allowed: set[str], sources: Sequence[str
 
 
 def _is_quoted(address: str, sources: Sequence[str]) -> bool:
-    """Whether a source has that address of the web, whole and letter by letter."""
-    if not _ON_THE_WEB.match(address):
+    """Whether a source has that address of the web, whole and letter by letter; none that control characters hide."""
+    if not _ON_THE_WEB.match(address) or not address.isprintable():
         return False
     whole = re.compile(rf"(?<![\w/]){re.escape(address)}(?![\w/%=&#~+-])")
     return any(address in source and whole.search(source) for source in sources)

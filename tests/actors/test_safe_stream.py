@@ -194,6 +194,7 @@ def test_defanging_is_idempotent_and_removes_addresses(pieces: list[str]) -> Non
         ("See https://docs.rs/std/x, https://docs.rs and https://docs.rs/st [1].", "See ,  and  [1]."),
         ("Write to <ann@docs.rs> or <bob@docs.rs> [1].", "Write to <ann@docs.rs> or  [1]."),
         ("Click javascript:alert or ftp://docs.rs/a [1].", "Click  or  [1]."),
+        ("Open \x1b]8;;https://docs.rs/c\x07here\x1b]8;;\x07 [1].", "Open \x1b]8;;]8;;\x07 [1]."),
         ("Write `<form action='x'>` or `Box<T>` [1].", None),
         ("Write `<form action='y'>` or `Arc<T>` [1].", "Write `⟨form action='y'⟩` or `Arc⟨T⟩` [1]."),
         ("See https://evil.example/a and Arc<U>.", "See  and Arc."),
@@ -204,7 +205,8 @@ def test_quoted_text_stays(text: str, shown: str | None) -> None:
     source = (
         "Compare RefCell<T>/Rc<T>, Box<Node> and Vec<u8>. Compare T<form> and T<TextArea>. See https://docs.rs/std, and [2]. "
         "Write `<form action='x'>` or `Box<T>`. <img src=x> [std](https://docs.rs/std) ![std](https://docs.rs/std) "
-        "Write to <ann@docs.rs>. Click javascript:alert or ftp://docs.rs/a."
+        "Write to <ann@docs.rs>. Click javascript:alert or ftp://docs.rs/a. "
+        "Open \x1b]8;;https://docs.rs/c\x07here\x1b]8;;\x07."
     )
     assert harmless(text, [source], ()) == (text if shown is None else shown)
 
