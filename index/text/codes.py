@@ -89,7 +89,8 @@ def without_article(heading: str) -> str:
     """A heading without the number of an article that it begins with; as it is, if it has nothing else."""
     lowered = heading.lower()
     ends = (found.end() for *_, pattern, _, _ in _ARTICLES if (found := pattern.match(lowered)))
-    return heading[max(ends, default=0) :].lstrip(" .:)–—-") or heading
+    bare = heading[max(ends, default=0) :].lstrip(" .:)–—-")
+    return (bare[1:-1] if bare.startswith("(") and bare.endswith(")") else bare) or heading
 
 
 def _runs(text: str) -> Iterator[str]:

@@ -87,7 +87,7 @@ def test_answering_units_are_kept_first() -> None:
     ("heading", "name"),
     [
         ("Article 16 Exclusions", "Exclusions"), ("Section 4.2: What is not covered", "What is not covered"),
-        ("제16조 제외 대상", "제외 대상"), ("第十六条 不承保", "不承保"), ("المادة 16 الاستثناءات", "الاستثناءات"),
+        ("제16조 (제외 대상)", "제외 대상"), ("第十六条 不承保", "不承保"), ("المادة 16 الاستثناءات", "الاستثناءات"),
         ("Artículo 16. Exclusiones", "Exclusiones"),
     ],
 )  # fmt: skip
