@@ -35,6 +35,7 @@ msgstr "Fermer ?"
 WIKTIONARY = "# about\nrefund {n} (money given back) :: reembolso {m}, devolución {f} (note)\nnothing {n} ::\n"
 WORDNET = "# Wiktionary\tkor\n00001-n\tkor:lemma\t환불\n00001-n\tkor:def\t0\t돈\n"
 ENGLISH = "00001-n:\n  definition: [money given back]\n  example: [she got a refund]\n  members: [refund]\n"
+SIGN = '{"annotations": {"identity": {}, "annotations": {"🔥": {"default": ["flamme"], "tts": ["feu"]}}}}'
 PAGE = "---\nauthor: x\ntitle: 'Refunds'\n---\n\nAsk for [it](a.md).\n\n- by post\n- by phone\n\n```\ncode\n```\n\n## Who\n\nAll.\n"
 
 
@@ -47,7 +48,10 @@ PAGE = "---\nauthor: x\ntitle: 'Refunds'\n---\n\nAsk for [it](a.md).\n\n- by pos
         ("messages", {"f": ("fr", PO)}, [("en", "Open the file"), ("fr", "Ouvrir le fichier")]),
         ("leaves", {"x.json": ("fr", '{"fr": {"a": ["un", 2]}}')}, [("fr", "un")]),
         ("leaves", {"x.json": ("fr", "{broken")}, []),
-        ("leaves", {"x.yml": ("fr", "fr: {a: un, b: {}}")}, [("fr", "un")]),
+        ("leaves", {"x.yml": ("fr", "fr: {a: un, b: {history: {c: une}}}")}, [("fr", "un")]),
+        ("assigned", {"x.ftl": ("fr", "# a = b\na-b = un { -c }\nd =\n")}, [("fr", "un { -c }")]),
+        ("assigned", {"x.properties": ("ko", "Fire = 화재\nWar = \n")}, [("en", "Fire"), ("ko", "화재")]),
+        ("annotations", {"a": ("fr", SIGN)}, [("fr", "feu flamme")]),
     ],
 )
 def test_texts_are_read_by_key(reader: str, files: dict[str, tuple[str, str]], expected: Texts) -> None:
@@ -74,8 +78,23 @@ def test_pages_are_read_by_section() -> None:
     assert Group([("en", "Who"), ("es", "Quién")], [("en", "All."), ("es", "Todos. Sin excepción.")]) in read
 
 
+def test_english_name_of_a_section_is_its_heading() -> None:
+    page = '# <a name="ask-for-a-refund"></a>환불 신청\n\n신청서를 보냅니다.\n'
+    (headings, section, _) = READERS["pages"]([File("a.md", "ko", page.encode())])
+    assert clean(headings.one) == clean(section.one) == [("ko", "환불 신청"), ("en", "ask for a refund")]
+    assert section.other == [("ko", "신청서를 보냅니다.")]
+
+
+def test_questions_are_read_with_their_passage() -> None:
+    told = '{"data": [{"paragraphs": [{"context": "Oui.", "qas": [{"question": "Qui ?"}]}]}]}'
+    assert list(READERS["questions"]([File("q.json", "fr", told.encode())])) == [
+        Group([("fr", "Qui ?")], [("fr", "Oui.")])
+    ]
+
+
 def test_texts_are_cleaned() -> None:
     texts = [
+        ("es", "She was at the office when they told her that this is what it was for"),
         ("en", "<b>Hi</b>  there"),
         ("fr", "hi there"),
         ("ko", "Hi"),
@@ -83,7 +102,8 @@ def test_texts_are_cleaned() -> None:
         ("es", "환불 절차"),
         ("zh", "退款"),
     ]
-    assert clean(texts) == [("en", "Hi there"), ("zh", "退款")]
+    untranslated = ("en", "She was at the office when they told her that this is what it was for")
+    assert clean(texts) == [untranslated, ("en", "Hi there"), ("zh", "退款")]
 
 
 @pytest.fixture
@@ -182,7 +202,7 @@ def test_written_files_are_read(tmp_path: Path) -> None:
     words = {"en": "rent sky cat", "ko": "집세 하늘 고양이"}
     rows = ([(language, f"{text} {number}") for language, text in words.items()] for number in range(9))
     given = packing.corpus((SOURCE, Group(row)) for row in rows)
-    known, spelled = packing.learn(given.texts, 100)
+    known, spelled = packing.learn(given, 100)
     arrays = packing.packed(given, known, fewest=2)
     assert arrays["cells"].tolist() == [[0, 9]]
     vectors = np.random.default_rng(1).standard_normal((len(spelled["cost"]), 256), np.float32)

@@ -36,7 +36,7 @@ def pairs(clones: Path, out: Path, count: int) -> None:
         sizes = [(len(one), len(other)) for one, other, source in corpus.groups if source.name == name]
         made = sum(one * other if other else one * (one - 1) // 2 for one, other in sizes)
         click.echo(f"{name:12} {len(sizes):7} groups {made:8} pairs")
-    known, spelled = packing.learn(corpus.texts, count)
+    known, spelled = packing.learn(corpus, count)
     arrays = packing.packed(corpus, known)
     out.mkdir(parents=True, exist_ok=True)
     np.savez(out / "pieces.npz", **spelled)

@@ -15,7 +15,7 @@ from tests.bench.meaning.readers import Group
 from tests.bench.meaning.sources import Source
 
 #: Texts are cut here, in characters and in pieces.
-_LONGEST, _MOST_PIECES = 1500, 160
+_LONGEST, _MOST_PIECES = 1500, 112
 #: The pairs of a group that count, drawn by chance.
 _MOST_PAIRS = 12
 
@@ -45,17 +45,21 @@ def folded(text: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", fold(text)))[:_LONGEST]
 
 
-def learn(texts: list[tuple[str, str]], count: int) -> tuple[Any, Arrays]:
-    """SentencePiece with at most `count` pieces, from about as much text of each language.
+def learn(given: Corpus, count: int) -> tuple[Any, Arrays]:
+    """SentencePiece with at most `count` pieces, from about as much text of each language, by chance and by what it counts.
 
     The arrays: how each piece is written, joined by newlines, empty for the one of unknown letters; and its log-probability.
     """
     from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 
     sample: list[str] = []
+    weights = np.zeros(len(given.texts))
+    for one, other, source in given.groups:
+        weights[[*one, *other]] = np.maximum(weights[[*one, *other]], source.weight)
+    late = np.random.default_rng(1).exponential(size=len(weights)) / np.maximum(weights, 1e-9)
     for language in LANGUAGES:
-        own = [text for each, text in texts if each == language]
-        order = np.random.default_rng(1).permutation(len(own)).tolist()
+        own = [text for each, text in given.texts if each == language]
+        order = np.argsort(late[[each == language for each, _ in given.texts]]).tolist()
         most = 3_500_000 if language == "zh" else 7_000_000  # Chinese says as much in half the characters
         ends = accumulate(len(own[at]) for at in order)
         sample += [own[at] for at, end in zip(order, ends, strict=True) if end <= most]

@@ -91,6 +91,21 @@ def messages(file: File) -> Entries:
                 yield from ((key, "en", key), (key, file.language, text))
 
 
+def assigned(file: File) -> Entries:
+    """Lines `name = text`: Fluent's, by file and name; of a file .properties the name is the English text."""
+    for name, text in re.findall(r"^([^#\s=][^=\n]*) = (\S.*)$", file.text, re.MULTILINE):
+        if file.place.endswith(".properties"):
+            yield name, "en", name
+        yield name if file.place.endswith(".properties") else (file.place, name), file.language, text
+
+
+def annotations(file: File) -> Entries:
+    """The names and keywords of each sign, together."""
+    (document,) = json.loads(file.data).values()
+    for sign, told in document["annotations"].items():
+        yield sign, file.language, " ".join([*told.get("tts", ()), *told.get("default", ())])
+
+
 def leaves(file: File) -> Entries:
     """The texts of a JSON or YAML file by their paths in it; none of a file that is broken."""
     try:
@@ -107,7 +122,8 @@ def _leaves(value: object, path: str) -> Iterator[tuple[str, str]]:
         yield path, value
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, each in inner:
-        yield from _leaves(each, f"{path}/{key}")
+        if key != "history":  # what a text was before
+            yield from _leaves(each, f"{path}/{key}")
 
 
 def dictionary(files: Iterable[File]) -> Iterator[Group]:
@@ -149,6 +165,14 @@ def wordnets(files: Iterable[File]) -> Iterator[Group]:
     yield from (Group(sorted(each)[:24]) for each in words.values())
 
 
+def questions(files: Iterable[File]) -> Iterator[Group]:
+    """SQuAD's form: a question with its passage."""
+    for file in files:
+        for paragraph in (each for article in json.loads(file.data)["data"] for each in article["paragraphs"]):
+            passage = [(file.language, paragraph["context"][:1200])]
+            yield from (Group([(file.language, each["question"])], passage) for each in paragraph["qas"])
+
+
 def pages(files: Iterable[File]) -> Iterator[Group]:
     """Markdown: the headings of a section, these with its text, and its paragraphs where the versions have as many."""
     every: dict[str, dict[str, list[tuple[str, list[str]]]]] = defaultdict(dict)
@@ -159,6 +183,10 @@ def pages(files: Iterable[File]) -> Iterator[Group]:
         same = {language: each for language, each in versions.items() if len(each) == count}
         for row in zip(*same.values(), strict=True):
             headings = [(language, heading) for language, (heading, _) in zip(same, row, strict=True)]
+            if "en" not in same:
+                headings += [
+                    ("en", named[1].replace("-", " ")) for _, each in headings[:1] if (named := _NAME.search(each))
+                ]
             texts = {language: paragraphs for language, (_, paragraphs) in zip(same, row, strict=True)}
             yield Group(headings)
             yield Group(headings, [(language, " ".join(each)[:1200]) for language, each in texts.items() if each])
@@ -180,10 +208,13 @@ def sections(text: str) -> list[tuple[str, list[str]]]:
     ]
 
 
+#: Microsoft's translations name a section by its English heading.
+_NAME = re.compile('<a name="([a-z0-9-]+)"')
 _BREAK = re.compile(r"(?:^|\n\s*)(?:[-*+>]|\d+\.) |\n\s*\n")
 _NO_PROSE = ("|", "<", "[[", ":::", "{{", "//")
 
 #: By the names in sources.toml.
-READERS: dict[str, Reader] = {each.__name__: each for each in (dictionary, wordnets, pages)} | {
-    each.__name__: by_key(each) for each in (lines, attributed, sentences, translation_memory, messages, leaves)
+READERS: dict[str, Reader] = {each.__name__: each for each in (dictionary, wordnets, questions, pages)} | {
+    each.__name__: by_key(each)
+    for each in (lines, attributed, sentences, translation_memory, messages, assigned, annotations, leaves)
 }

@@ -8,13 +8,15 @@ from pathlib import Path
 
 import msgspec
 
+from index.languages.detection import surely
 from tests.bench.meaning.readers import READERS, File, Group, Texts
 
 HOST = "https://github.com/"
 #: What repositories call our languages.
 _CODES = {
-    "ar": "ar ar_SA ara arb", "en": "en eng", "es": "es es-ES es-LA spa", "fr": "fr fra", "ko": "ko kor nk",
-    "zh": "zh zh-cn zh-CN zh_CN zh-Hans zh_Hans cmn zho-CN",
+    "ar": "ar ar_SA ara arabic arb", "en": "en en-snapshot eng", "es": "es es-419 es-ES es-LA es-mx espanol spa Spanish",
+    "fr": "fr fra French", "ko": "ko kor korean Korean nk",
+    "zh": "zh zh-cn zh-CN zh_CN zh-hans zh-Hans zh_Hans chinese cmn cmn_Hans cn zho zho-CN Simplified_Chinese",
 }  # fmt: skip
 _LANGUAGE_OF = {code: language for language, codes in _CODES.items() for code in codes.split()}
 _MARKUP = re.compile(
@@ -65,7 +67,8 @@ def clean(texts: Texts) -> list[tuple[str, str]]:
         else:
             fits = sum(letter > "\u0400" for letter in plain) < 0.2 * len(plain)
         if fits and letters and len(plain) <= 3000:
-            seen.setdefault(plain.lower(), (language, plain))
+            # a text that nobody translated is English
+            seen.setdefault(plain.lower(), (language if language in SCRIPTS else surely(plain, language), plain))
     return list(seen.values())
 
 
@@ -94,7 +97,7 @@ def files_of(source: Source, repository: Path) -> Iterator[File]:
         if (match := pattern.search(path)) and b" blob " in about:
             known = {name: text for name, text in match.groupdict().items() if text}
             start, end = match.span("cut" if "cut" in known else "language") if known else (0, 0)
-            language = _LANGUAGE_OF[known["language"]] if known else source.language
+            language = _LANGUAGE_OF[known["language"]] if "language" in known else source.language
             wanted.append((about.split()[2], path[:start] + path[end:], language))
     held = git(repository, "cat-file", "--batch", given=b"".join(blob + b"\n" for blob, _, _ in wanted))
     at = 0

@@ -20,7 +20,7 @@ from tests.bench.meaning.packing import Arrays
 
 _SIZE, _RATE = 256, 4e-3
 #: The pieces of a text that count: of a whole one, of one that looks for another by its pieces, and of the other.
-_WHOLE, _ASKED, _FOUND = 160, 24, 96
+_WHOLE, _ASKED, _FOUND = 112, 24, 96
 #: The share of long texts that only a few pieces in a row are asked of, as in a question.
 _CUT = 0.7
 
