@@ -17,7 +17,7 @@ from actors.choosing.features import FEATURES, Read, read_units, values, words_o
 from actors.choosing.rows import MOST_OF_ROW, TOLD, look_up
 from actors.choosing.signs import Ranked, probability, signs
 from actors.choosing.units import MOST, Unit, units_of
-from actors.choosing.weights import Weights, given_weights, weights
+from actors.choosing.weights import HIGH, Weights, given_weights, weights
 from actors.evidence.spans import Slice
 from actors.evidence.standing import out_of_date
 from bus.wire.parts import Collection, Passage, Question, Span
@@ -29,6 +29,8 @@ from index.text.units import says_nothing
 
 #: How many units are shown at most, and the least share of the probability that one beside the best needs.
 MOST_UNITS, LEAST_SHARE = 5, 0.01
+#: The share of the probability that is shown where a choice is clear.
+CLEAR_SHARE = 0.6
 #: What being out of date counts against a unit, in the scores of the ranking.
 OUT_OF_DATE = 3.0
 #: How many of the best units are looked through for others to show.
@@ -107,6 +109,7 @@ def choose(
 
 def choice_of(asked: Asked, ranked: Sequence[Ranked], shown: Sequence[Ranked], passages: Sequence[Passage]) -> Choice:
     learned = given_weights() if asked.given else weights()
+    found = signs(asked, ranked, shown, passages)
     return Choice(
         asked=asked,
         ranked=tuple(ranked),
@@ -115,9 +118,15 @@ def choice_of(asked: Asked, ranked: Sequence[Ranked], shown: Sequence[Ranked], p
             (each.unit.passage, *lead_of(asked.in_language(passages[each.unit.passage].language), each.read))
             for each in shown
         ),
-        probability=0.0 if _denied(asked, shown[0]) else probability(signs(asked, ranked, shown, passages), learned),
+        probability=0.0 if _denied(asked, shown[0]) else _at_most(shown, probability(found, learned)),
         compares=bool(asked.sides),
     )
+
+
+def _at_most(shown: Sequence[Ranked], probable: float) -> float:
+    """The probability, below HIGH where others are nearly as likely as what is shown."""
+    clear = sum(each.share for each in shown) >= CLEAR_SHARE
+    return probable if clear else min(probable, HIGH - 0.001)
 
 
 def _denied(asked: Asked, best: Ranked) -> bool:
