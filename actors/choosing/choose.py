@@ -17,7 +17,7 @@ from actors.choosing.features import FEATURES, Read, read_units, values, words_o
 from actors.choosing.rows import MOST_OF_ROW, TOLD, look_up
 from actors.choosing.signs import Ranked, probability, signs
 from actors.choosing.units import MOST, Unit, units_of
-from actors.choosing.weights import HIGH, Weights, given_weights, weights
+from actors.choosing.weights import Weights, given_weights, weights
 from actors.evidence.spans import Slice
 from actors.evidence.standing import out_of_date
 from bus.wire.parts import Collection, Passage, Question, Span
@@ -57,6 +57,11 @@ class Choice:
     leads: tuple[Slice, ...]
     probability: float
     compares: bool = False
+
+    @property
+    def clear(self) -> bool:
+        """Whether no other units are nearly as likely as those that are shown."""
+        return sum(each.share for each in self.shown) >= CLEAR_SHARE
 
     def slices(self) -> list[Slice]:
         """What is shown, the best first; neighbours of one section are one slice."""
@@ -109,7 +114,6 @@ def choose(
 
 def choice_of(asked: Asked, ranked: Sequence[Ranked], shown: Sequence[Ranked], passages: Sequence[Passage]) -> Choice:
     learned = given_weights() if asked.given else weights()
-    found = signs(asked, ranked, shown, passages)
     return Choice(
         asked=asked,
         ranked=tuple(ranked),
@@ -118,15 +122,9 @@ def choice_of(asked: Asked, ranked: Sequence[Ranked], shown: Sequence[Ranked], p
             (each.unit.passage, *lead_of(asked.in_language(passages[each.unit.passage].language), each.read))
             for each in shown
         ),
-        probability=0.0 if _denied(asked, shown[0]) else _at_most(shown, probability(found, learned)),
+        probability=0.0 if _denied(asked, shown[0]) else probability(signs(asked, ranked, shown, passages), learned),
         compares=bool(asked.sides),
     )
-
-
-def _at_most(shown: Sequence[Ranked], probable: float) -> float:
-    """The probability, below HIGH where others are nearly as likely as what is shown."""
-    clear = sum(each.share for each in shown) >= CLEAR_SHARE
-    return probable if clear else min(probable, HIGH - 0.001)
 
 
 def _denied(asked: Asked, best: Ranked) -> bool:

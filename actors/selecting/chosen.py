@@ -16,7 +16,7 @@ from actors.choosing.choose import Choice, by_place, choice_in, choice_of, stati
 from actors.choosing.features import FEATURES
 from actors.choosing.follow_ups import choose_parts
 from actors.choosing.units import units_of
-from actors.choosing.weights import HIGH, shows, weights
+from actors.choosing.weights import BELOW_HIGH, HIGH, shows, weights
 from actors.evidence import spans
 from actors.evidence.conflicts import conflicts_in, opposing
 from actors.evidence.standing import out_of_date
@@ -107,7 +107,7 @@ def choice_record(
         most = sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True)[:FEATURES_KEPT]
         unit, why = each.unit, {FEATURES[at]: round(added[at], 1) for at in most if sizes[at] >= 0.05}
         best.append(Considered(unit.passage, unit.start, unit.end, round(each.share, 3), unit.order in shown, why))
-    sure = ends or choice.probability >= HIGH
+    sure = ends or (choice.probability >= HIGH and choice.clear)
     near = () if sure else near_passages(message.question, passages, units_best_first(choice))
     without_text = tuple(msgspec.structs.replace(each, text="") for each in near)
     return ChoiceRecord(probability=round(choice.probability, 4), best=tuple(best), near=without_text)
@@ -170,9 +170,10 @@ def suggestions(passages: tuple[Passage, ...], choice: Choice) -> list[contracts
 
 
 def rested_on(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice) -> AnswerRequested:
-    """The request for an answer from what the rules chose."""
+    """The request for an answer from what the rules chose; its confidence is not high if others are nearly as likely."""
     evidence = numbered(message, passages, choice, choice.slices())
-    return requested(message, with_leads(evidence, passages, choice.leads), choice.probability)
+    probable = choice.probability if choice.clear else min(choice.probability, BELOW_HIGH)
+    return requested(message, with_leads(evidence, passages, choice.leads), probable)
 
 
 def quoting(message: PassagesReady, passages: tuple[Passage, ...], parts: list[spans.Slice]) -> AnswerRequested:

@@ -189,8 +189,8 @@ async def test_every_prompt_of_a_run_is_rendered_again(tmp_path: Path) -> None:
 @pytest.fixture
 def folder(traces: dict[str, Trace], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write(tmp_path / "run.jsonl", traces["simple"])
-    changed = (tmp_path / "run.jsonl").read_text().replace('"confidence":"high"', '"confidence":"low"', 1)
-    (tmp_path / "changed.jsonl").write_text(changed)
+    text = (tmp_path / "run.jsonl").read_text()
+    (tmp_path / "changed.jsonl").write_text(re.sub('"confidence":"(high|medium)"', '"confidence":"low"', text, count=1))
     lines = (tmp_path / "run.jsonl").read_text().splitlines(keepends=True)
     (tmp_path / "broken.jsonl").write_text("".join(lines[:3] + lines[4:]))
     monkeypatch.chdir(tmp_path)
