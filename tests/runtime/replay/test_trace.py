@@ -189,8 +189,8 @@ async def test_every_prompt_of_a_run_is_rendered_again(tmp_path: Path) -> None:
 @pytest.fixture
 def folder(traces: dict[str, Trace], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write(tmp_path / "run.jsonl", traces["simple"])
-    text = (tmp_path / "run.jsonl").read_text()
-    (tmp_path / "changed.jsonl").write_text(re.sub('"confidence":"(high|medium)"', '"confidence":"low"', text, count=1))
+    changed = (tmp_path / "run.jsonl").read_text().replace('"confidence":"medium"', '"confidence":"low"', 1)
+    (tmp_path / "changed.jsonl").write_text(changed)
     lines = (tmp_path / "run.jsonl").read_text().splitlines(keepends=True)
     (tmp_path / "broken.jsonl").write_text("".join(lines[:3] + lines[4:]))
     monkeypatch.chdir(tmp_path)
@@ -214,7 +214,7 @@ def test_replay_prints_the_first_difference(folder: Path) -> None:
     first, at, recorded, now = done.output.splitlines()[:4]
     assert first.startswith("diverged at ")
     assert at.split()[-1].endswith("confidence")
-    assert (recorded.split()[-1], now.split()[-1]) == ('"low"', '"high"')
+    assert (recorded.split()[-1], now.split()[-1]) == ('"low"', '"medium"')
 
 
 def test_fork_without_changes_is_its_parent(folder: Path) -> None:
