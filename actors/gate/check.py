@@ -29,7 +29,7 @@ from actors.gate.thresholds import (
     MISPLACED_OTHER_SHARE,
 )
 from index.languages import LANGUAGES, UNDETERMINED, union
-from index.languages.characters import normal
+from index.languages.characters import HAN, normal
 from index.languages.detection import detect, same_script
 from index.text.citations import markers, strip_markers
 from index.text.sentences import split
@@ -255,6 +255,8 @@ def objections(sentence: str, against: Sequence[Evidence]) -> Objections:
     numbers = tuple(item.n for item in against)
     is_heading = sentence.lstrip().startswith("#")
     for number in wrong_numbers(sentence, texts):
+        if not number.instead and _is_of_heading(number.words, sentence, against):
+            continue
         numbered = (against[number.evidence].n,) if number.evidence is not None else numbers
         why = f"the evidence says {number.instead} there" if number.instead else "is not in the evidence"
         if number.sure:
@@ -274,6 +276,13 @@ def objections(sentence: str, against: Sequence[Evidence]) -> Objections:
             else:
                 found.doubts[words] = why
     return found
+
+
+def _is_of_heading(number: str, sentence: str, against: Sequence[Evidence]) -> bool:
+    """Whether the number, with the word before it wherever it stands, is of the headings above the evidence: "Article 16"."""
+    named = re.findall(rf"(?:[{HAN}]|[^\W\d{HAN}]*[ .:]{{0,2}}){re.escape(number)}", normal(sentence))
+    above = normal("\n".join(item.section for item in against))
+    return bool(named) and all(each[:1].isalpha() and each in above for each in named)
 
 
 def _turned(

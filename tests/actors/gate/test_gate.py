@@ -354,3 +354,19 @@ def test_introduction_of_the_evidence_supports_a_sentence() -> None:
 def test_code_is_compared_with_evidence_code(code: str, strong: bool) -> None:
     item = Evidence(n=1, source_id="a", title="", text="Run this:\n\nx = a[7]\nmust not wait 30")
     assert withholds(check_sentence(f"Run this [1]:\n\n```\n{code}\n```", [item])) == strong
+
+
+@pytest.mark.parametrize(
+    ("heading", "text", "sentence", "kept"),
+    [
+        ("Article 16 Exclusions", "Wear, tear and vermin.", "Article 16 excludes wear, tear and vermin [1].", True),
+        ("Under 18 not covered", "Wear, tear and vermin.", "Under 18 not covered: Wear, tear and vermin [1].", True),
+        ("제16조 제외 대상", "마모와 해충.", "제16조는 마모와 해충을 제외한다 [1].", True),
+        ("第16条 不良反应", "儿童会怕光。", "根据第16条，儿童会怕光[1]。", True),
+        ("Article 16 Refunds", "Refunds are paid soon.", "Refunds are paid within 16 days [1].", False),
+        ("Article 16 Refunds", "Refunds are paid soon.", "By Article 17 refunds are paid soon [1].", False),
+    ],
+)  # fmt: skip
+def test_number_of_its_heading_is_not_invented(heading: str, text: str, sentence: str, kept: bool) -> None:
+    evidence = Evidence(n=1, source_id="policy.md", title="Policy", text=text, section=f"Policy › {heading}")
+    assert ("fabricated_number" not in {one.kind for one in check_sentence(sentence, (evidence,))}) == kept
