@@ -54,7 +54,9 @@ FORMAT = 5
 #: The characters that a URL's path and fragment keep.
 URL_SAFE = "!$&'()*+,;=:@/-._~"
 
-BlockKind = Literal["prose", "heading", "list_item", "table_header", "table_row", "code", "quotation", "definition"]
+BlockKind = Literal[
+    "prose", "heading", "list_item", "table_header", "table_row", "code", "quotation", "definition", "link"
+]
 ScoreType = Literal["fusion", "bm25", "vector"]
 
 

@@ -106,7 +106,7 @@ def _cut(passage: Passage) -> tuple[Unit, ...]:
             path = [above for above in path if above[0] < level] + [(level, title)]
             section, first = section + 1, True
             continue
-        if unit.kind == "table_header":
+        if not unit.answers:
             close()
             continue
         if group and not _same(passage, group, unit):

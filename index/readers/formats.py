@@ -48,7 +48,8 @@ _SHORT = 200
 #: A sentence of so few words and characters means nothing without the one before it.
 _FEW_WORDS = 2
 _TINY = 16
-_SEVERAL = frozenset(("list_item", "table_header", "table_row", "definition"))
+_ITEMS = ("list_item", "link")
+_SEVERAL = frozenset((*_ITEMS, "table_header", "table_row", "definition"))
 
 
 def introduced(document: Document) -> Document:
@@ -60,14 +61,14 @@ def introduced(document: Document) -> Document:
     for block in document.blocks:
         result = block.intro
         goes_on = block.kind == "prose" and block.intro is not None  # a paragraph of an item, after its code or table
-        if block.kind not in ("list_item", "code") and not goes_on:
+        if block.kind not in (*_ITEMS, "code") and not goes_on:
             parents.clear()
         if block.kind in _SEVERAL:
-            family = block.kind.partition("_")[0]
+            family = "list" if block.kind in _ITEMS else block.kind.partition("_")[0]
             if family not in leads or (family == "table" and before is not None and before.kind == "code"):
                 leads[family] = _introduction(document.text, before, block)
             lead = leads[family]
-            if block.kind == "list_item":
+            if block.kind in _ITEMS:
                 parents = [parent for parent in parents if parent.level < block.level]
                 result = result or ((parents[-1].start, parents[-1].end) if parents else lead)
                 parents.append(block)

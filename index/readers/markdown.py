@@ -33,6 +33,8 @@ _CONTAINERS = re.compile(r"<(/?)(?:table|ul|ol|dl)\b", re.IGNORECASE)
 _RAW = re.compile(r"\{%-?\s*raw\s*-?%\}(.*?)\{%-?\s*endraw\s*-?%\}", re.DOTALL)
 #: Anything that could be seen: a letter outside tags, or the text that replaces a picture.
 _TEXT_OF_HTML = re.compile(r"(?:\A|>)(?!<)[^<]*[^\s<]|\balt\s*=")
+#: All of an item: `[Title](address)`, also emphasised.
+_ONLY_LINK = re.compile(r"[*_]{0,2}\[[^\[\]\n]+\]\([^()\s]*\)[*_]{0,2}")
 _NOTE = re.compile(r"\[\d+\]")
 _DEEPEST_ASIDE = 5
 #: How many tables and lists of HTML that never end are searched for in one text.
@@ -122,7 +124,7 @@ class _Walk:
         if kind == "paragraph_open":
             if token.meta.get("apart"):
                 self._settle()
-            self._text(self._inline(at + 1))
+            self._text(self._inline(at + 1), only_link=bool(_ONLY_LINK.fullmatch(self._tokens[at + 1].content)))
             return at + 3
         if kind == "heading_open":
             self._heading(self._inline(at + 1), token)
@@ -172,13 +174,14 @@ class _Walk:
             anchor = self._anchors.of(_NOTE.sub("", text) if "footnotes" in self._env else text)
             self._builder.add(text, "heading", int(token.tag[1]), anchor=token.meta.get("anchor") or anchor)
 
-    def _text(self, text: str) -> None:
+    def _text(self, text: str, *, only_link: bool = False) -> None:
         frame = self._frames[-1] if self._frames else None
         if frame is None or not frame.marker:
             self._builder.add(text, frame.kind if frame else "prose")
         elif frame.stretch:  # it goes on after code, a table or a list
             self._builder.add(text, intro=frame.stretch)
         elif text:
+            frame.kind = "link" if only_link and frame.kind == "list_item" else frame.kind
             frame.paragraphs.append(text)
 
     def _settle(self) -> None:

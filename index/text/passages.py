@@ -22,20 +22,20 @@ from index.model import Block, BlockKind, Document, Passage
 from index.text.sentences import split
 
 #: Change this whenever documents would be cut differently, so that unchanged files are read again.
-VERSION = "5"
+VERSION = "6"
 #: A passage is closed at weight TARGET, never exceeds LIMIT, and is merged with its neighbour below LEAST.
 TARGET, LIMIT, LEAST = 1100, 1600, 250
 _OVERLAP = 200
 #: The longest introduction that is kept before a block in its passage, and that is repeated where the passage begins later.
 LONGEST_INTRO = 300
 #: The kinds of running text, which show a language, and how many of their blocks are read.
-_RUNNING = frozenset(("prose", "heading", "list_item", "quotation", "definition"))
+_RUNNING = frozenset(("prose", "heading", "list_item", "quotation", "definition", "link"))
 _LOOKED_AT = 400
 #: Most rows are names and figures. They show a passage's language if they have nearly as many function words as prose has.
 _ROWS, _RUNNING_ROWS = frozenset(("table_row",)), 0.8
 #: The part of a row's beginning that is repeated in a passage with only a later part of the row.
 _LONGEST_ROW_NAME = 120
-_SEVERAL = frozenset(("list_item", "table_header", "table_row", "definition"))
+_SEVERAL = frozenset(("list_item", "table_header", "table_row", "definition", "link"))
 
 #: How much more than a Latin letter the characters of a script weigh.
 _HEAVIER = ((2.0, WIDE + HAN_MORE), (1.0, HANGUL), (0.15, ARABIC_BLOCK))

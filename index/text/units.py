@@ -15,7 +15,7 @@ from index.text.sentences import split
 
 #: A longer item or definition is several units: its sentences.
 LONGEST = 600
-_SILENT = frozenset(("heading", "table_header"))
+_SILENT = frozenset(("heading", "table_header", "link"))
 #: The beginning of an item, of which a block that is a whole list has several; and the text before its first word.
 _MARKED = re.compile(r"^[ \t]*(?:[-*+•–]|\d{1,3}[.)])[ \t]+\S", re.MULTILINE)
 _MARKER = re.compile(r"\s*(?:[-*+•–]|\d{1,3}[.)])?\s*")

@@ -167,7 +167,7 @@ class MarkedBlocks:
 def _group(block: Block) -> str:
     if block.kind in ("table_header", "table_row"):
         return "table"
-    return "list" if block.kind == "list_item" else ""
+    return "list" if block.kind in ("list_item", "link") else ""
 
 
 def _blocks(text: SourceText, start: int, end: int) -> Iterator[Block]:
