@@ -181,7 +181,8 @@ class _Walk:
         elif frame.stretch:  # it goes on after code, a table or a list
             self._builder.add(text, intro=frame.stretch)
         elif text:
-            frame.kind = "link" if only_link and frame.kind == "list_item" else frame.kind
+            if frame.kind in ("list_item", "link"):
+                frame.kind = "link" if only_link and not frame.paragraphs else "list_item"
             frame.paragraphs.append(text)
 
     def _settle(self) -> None:
