@@ -127,7 +127,7 @@ def test_question_finds_passages_in_another_language(
     [
         ("직원의 유급 휴가는 며칠입니까?", "leave"),
         ("도서관 책은 언제 반납합니까?", "books"),
-        ("화재가 나면 어떻게 합니까?", "fire"),
+        ("환불은 언제 지급됩니까?", "refund"),
         ("주차장은 언제 열립니까?", "parking"),
         ("점심은 언제?", "lunch"),
     ],

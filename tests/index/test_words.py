@@ -306,7 +306,7 @@ def test_names_cross(question: str, language: str, into: list[str], variants: di
 @pytest.mark.parametrize(
     ("text", "language", "other", "has", "lacks"),
     [
-        ("환불 절차", "ko", "en", {"refund", "procedures"}, {"the"}),
+        ("환불 절차", "ko", "en", {"refund", "procedure"}, {"the"}),
         ("the refund of the visa", "en", "fr", {"visa"}, {"the", "of", "le"}),
         ("员工休假", "zh", "es", {"empleados", "vacaciones"}, {"的"}),
         ("the employees of ISO 9001", "en", "ko", {"iso", "9001", "직원들이"}, {"of"}),
