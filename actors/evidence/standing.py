@@ -65,7 +65,12 @@ def out_of_date[D: Dated](parts_of_all: Sequence[D], question: str = "") -> dict
 
 def _marks(text: str) -> set[str | None]:
     """The years and versions in a question or name, and None if it names a draft."""
-    return {*_YEAR.findall(ascii_digits(text)), *_versions(text), *([None] if _draft().search(text) else [])}
+    return {*_YEAR.findall(ascii_digits(text)), *_versions(text), *([None] if _is_draft(text) else [])}
+
+
+@lru_cache(maxsize=4096)
+def _is_draft(name: str) -> bool:
+    return bool(_draft().search(name))
 
 
 @cache
@@ -137,7 +142,7 @@ def _is_later(one: Dated, other: Dated) -> bool:
     by_title, by_file = _key(one.title), _key(one.source_id)
     if not ((by_title and by_title == _key(other.title)) or (by_file and by_file == _key(other.source_id))):
         return False
-    drafts = [bool(_draft().search(_name(each))) for each in (one, other)]
+    drafts = [_is_draft(_name(each)) for each in (one, other)]
     if drafts[0] != drafts[1]:
         return drafts[1]
     mine, theirs = _when(one), _when(other)

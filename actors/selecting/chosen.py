@@ -68,6 +68,7 @@ def is_outside(question: Question) -> bool:
     return bool(words) and not asks_model(question, "classify_intent") and not first_match(words, question.text)
 
 
+_SUMS = union(lambda language: language.noise.sums)
 #: Answers of these forms explain step by step, so they are shown in the order of their document.
 EXPLAINED = ("definition", "manner", "reason")
 #: How many of the best units a run's record keeps, and of each the features that matter most to its score.
@@ -238,8 +239,7 @@ def needed(question: Question) -> str:
     """The words that a model is needed, where the question asks for a new text, or that no sum is made; else empty."""
     if question.needs_model:
         return notices.declined_text("needs_model", question.language)
-    sums = union(lambda language: language.noise.sums).search(fold(question.text))
-    return notices.text("replies", "no_sum", question.language) if sums else ""
+    return notices.text("replies", "no_sum", question.language) if _SUMS.search(fold(question.text)) else ""
 
 
 def style_of(message: PassagesReady) -> Style:
