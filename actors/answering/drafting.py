@@ -150,13 +150,13 @@ def probability_shown(request: AnswerRequested, sentences: Iterable[Sentence]) -
 
 
 def confidence_in(request: AnswerRequested, probability: float | None, most: Confidence = "high") -> Confidence:
-    """The confidence that a probability allows; of a model's own choice without one, medium.
+    """The confidence that a probability allows; without one, as of a summary or a model's own choice, medium.
 
     Rules are never sure of a whole report to a person who needs safety advice.
     """
-    by_model = asks_model(request.question, "select_evidence")
     if probability is None:
-        return lower(most, "medium") if request.question.contexts is None and by_model else most
+        return lower(most, "medium") if request.question.contexts is None else most
+    by_model = asks_model(request.question, "select_evidence")
     if advice(request) and not by_model and (request.style == "report" or probability < HIGH_ADVICE):
         most = lower(most, "medium")
     return lower(most, confidence_of(probability))
