@@ -99,7 +99,10 @@ def chosen(message: PassagesReady, passages: tuple[Passage, ...]) -> Choice | No
 def choice_record(
     message: PassagesReady, passages: tuple[Passage, ...], choice: Choice, *, ends: bool = False
 ) -> ChoiceRecord:
-    """What the run's record keeps of the choice: no text, at most about 2 kB. `ends`: the run ends with it."""
+    """What the run's record keeps of the choice: no text, at most about 2 kB. `ends`: the run ends with it.
+
+    Near an exercise there may be its solution.
+    """
     weighing, shown = by_place(weights()), {each.unit.order for each in choice.shown}
     best = []
     for each in choice.ranked[:UNITS_KEPT]:
@@ -108,7 +111,7 @@ def choice_record(
         most = sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True)[:FEATURES_KEPT]
         unit, why = each.unit, {FEATURES[at]: round(added[at], 1) for at in most if sizes[at] >= 0.05}
         best.append(Considered(unit.passage, unit.start, unit.end, round(each.share, 3), unit.order in shown, why))
-    sure = ends or (choice.probability >= HIGH and choice.clear)
+    sure = ends or style_of(message) == "hint" or (choice.probability >= HIGH and choice.clear)
     near = () if sure else near_passages(message.question, passages, units_best_first(choice))
     without_text = tuple(msgspec.structs.replace(each, text="") for each in near)
     return ChoiceRecord(probability=round(choice.probability, 4), best=tuple(best), near=without_text)

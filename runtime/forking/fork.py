@@ -238,7 +238,5 @@ def _kept(value: Any, places: set[Place], name: str = "") -> Any:
 
 
 def _holds(item: Any, places: set[Place]) -> bool:
-    start, end = item.get("char_start"), item.get("char_end")
-    if start is None:  # a closest passage is shown, so it stays
-        return True
+    start, end = (item.get(f"char_{at}", item.get(f"source_{at}")) for at in ("start", "end"))
     return any(source == item["source_id"] and start < last and first < end for source, first, last in places)

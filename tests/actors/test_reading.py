@@ -16,7 +16,7 @@ from actors.judge_sufficiency import ROUND_2, judge_sufficiency
 from actors.question.profile import PROFILES, profile_of
 from actors.retrieve import retrieve
 from actors.select_evidence import select_evidence
-from actors.selecting.chosen import chosen, unsure
+from actors.selecting.chosen import choice_record, chosen, unsure
 from bus.powers.events import Sources
 from bus.powers.protocols import unnoted
 from bus.wire.errors import BadReply, Unavailable
@@ -404,6 +404,16 @@ async def test_tutor_answers_in_one_language(profile: str) -> None:
     assert isinstance(ended, AnswerSettled) == (profile == "tutor")
     if isinstance(ended, AnswerSettled):
         assert (ended.settled.outcome, "French" in ended.settled.answer) == ("closest", True)
+
+
+@pytest.mark.parametrize(("style", "near"), [("simple", True), ("hint", False)])
+async def test_near_passages_of_an_exercise_are_not_recorded(style: str, near: bool) -> None:
+    message = found(
+        passage(score=0.2), question=question(text="Which refunds are there?", style=style, voice="helpful")
+    )
+    choice = chosen(message, message.passages)
+    assert choice is not None
+    assert bool(choice_record(message, message.passages, choice).near) == near
 
 
 async def test_hint_needs_material_that_fits() -> None:
