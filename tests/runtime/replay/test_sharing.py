@@ -138,6 +138,8 @@ async def test_only_cited_passages_remain() -> None:
     assert "refunds.md" in text_of(done.trace)
     assert "opens at nine" in text_of(trace)
     assert "opens at nine" not in text_of(done.trace)
+    near = [each.source_id for run in done.trace.story.stages if run.stage.choice for each in run.stage.choice.near]
+    assert "opening.md" not in near
 
 
 @pytest.fixture
