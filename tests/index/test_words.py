@@ -245,6 +245,11 @@ def test_excluding_headings_are_distinguished(language: str) -> None:
     assert [excludes(heading), excludes(other), excludes(f"{heading}?")] == [True, False, False]
 
 
+@pytest.mark.parametrize(("heading", "excluding"), [("不良反应", False), ("不适症状", False), ("不适用范围", True)])
+def test_word_with_a_negation_in_it_excludes_nothing(heading: str, excluding: bool) -> None:
+    assert excludes(heading) == excluding
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_can_negate(language: str) -> None:
     table = of(language).terms.negation
