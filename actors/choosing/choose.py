@@ -1,8 +1,8 @@
 """Choose what to show for a question among the blocks of the passages found, with the probability that it answers.
 
-The units of all passages are ranked by learned weights (features.py). Those that together have most of the probability are shown,
-as far as MOST lets; a second, logistic model says how probable it is that they answer (signs.py). A question of several parts
-is chosen for in follow_ups.py; what becomes of a choice is in actors/selecting/chosen.py.
+The units of all passages are ranked by learned weights (features.py). The likeliest are shown, as far as MOST lets; a second,
+logistic model says how probable it is that they answer (signs.py). A question of several parts is chosen for in follow_ups.py;
+what becomes of a choice is in actors/selecting/chosen.py.
 """
 
 import itertools
@@ -213,7 +213,7 @@ def in_force(ranked: list[Ranked], passages: Sequence[Passage], old: Mapping[str
 
 
 def to_show(asked: Asked, ranked: Sequence[Ranked], most: float = MOST) -> list[Ranked]:
-    """The units that have most of the probability together, of those that are likely and fit in `most` weights; best first.
+    """The likely units that fit in `most` weights, the likeliest first.
 
     Where there is room left, what surrounds the best one in its section follows.
 
@@ -228,7 +228,7 @@ def to_show(asked: Asked, ranked: Sequence[Ranked], most: float = MOST) -> list[
         least = _LEAST_ALONE if likely and alone else LEAST_SHARE
         if each.share >= least and not _among(each, likely):
             likely.append(each)
-    shown = _fullest(likely[:_MOST_LIKELY] or list(ranked[:1]), most)
+    shown = _fitting(likely[:_MOST_LIKELY] or list(ranked[:1]), most)
     return [*shown, *itertools.islice(_around(shown, ranked, most), MOST_UNITS - len(shown))]
 
 
@@ -258,16 +258,14 @@ def _is_short(unit: Unit) -> bool:
     return all(weigh(line) < _SHORT and not line.rstrip().endswith(_STOPS) for line in unit.text.splitlines())
 
 
-def _fullest(likely: Sequence[Ranked], most: float) -> list[Ranked]:
-    """The set with the highest share of all that fit; the best one alone if it is the only one that is likely."""
-    weighed = [(each.share, _weight(each.unit), each) for each in likely]
-    chosen, highest = weighed[:1], 0.0
-    for count in range(1, MOST_UNITS + 1):
-        for tried in itertools.combinations(weighed, count):
-            share = sum(each[0] for each in tried)
-            if share > highest and sum(each[1] for each in tried) <= most:
-                chosen, highest = list(tried), share
-    return [each for _, _, each in chosen]
+def _fitting(likely: Sequence[Ranked], most: float) -> list[Ranked]:
+    """The best one, and of the others the likeliest that still fit."""
+    taken: list[Ranked] = []
+    for each in likely:
+        room = most - sum(_weight(one.unit) for one in taken)
+        if not taken or (len(taken) < MOST_UNITS and _weight(each.unit) <= room):
+            taken.append(each)
+    return taken
 
 
 def _of_both_sides(asked: Asked, ranked: Sequence[Ranked], most: float) -> list[Ranked]:

@@ -48,10 +48,10 @@ def paragraph(word: str, weight: int) -> str:
     return (f"{word.capitalize()} " * weight)[: weight - 1].strip() + "."
 
 
-@pytest.mark.parametrize(("shares", "wanted"), [((0.3, 0.28, 0.27), [1, 2]), ((0.6, 0.28, 0.27), [0])])
-def test_two_short_units_win_over_one_long(shares: Sequence[float], wanted: list[int]) -> None:
-    texts = [paragraph("alder", 560), paragraph("birch", 280), paragraph("cedar", 280)]
-    assert shown("Where is the mill?", shares, texts) == [texts[at] for at in wanted]
+@pytest.mark.parametrize(("weights", "wanted"), [((560, 280, 280), [0]), ((280, 560, 280), [0, 2])])
+def test_likeliest_units_that_fit_are_shown(weights: Sequence[int], wanted: list[int]) -> None:
+    texts = [paragraph(word, weight) for word, weight in zip(("alder", "birch", "cedar"), weights, strict=True)]
+    assert shown("Where is the mill?", (0.3, 0.28, 0.27), texts) == [texts[at] for at in wanted]
 
 
 @pytest.mark.parametrize("shares", [(0.6, 0.005), (0.005, 0.004)])
