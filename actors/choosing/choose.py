@@ -29,7 +29,7 @@ from index.text.units import says_nothing
 
 #: How many units are shown at most, and the least share of the probability that one beside the best needs.
 MOST_UNITS, LEAST_SHARE = 5, 0.01
-#: The share of the probability that is shown where a choice is clear.
+#: A choice is clear if what it shows has at least this share of the probability.
 CLEAR_SHARE = 0.6
 #: What being out of date counts against a unit, in the scores of the ranking.
 OUT_OF_DATE = 3.0
@@ -37,6 +37,7 @@ OUT_OF_DATE = 3.0
 _DEEP = 30
 #: Units that are no entries of a table of contents.
 _DATA = ("table_row", "code")
+#: Units whose neighbours speak of other things.
 _ONE_OF_MANY = ("table_row", "definition")
 #: A definition, or lines below this weight that end in no full stop, need that share to be shown with another unit.
 _SHORT, _LEAST_ALONE = 16, 0.1
@@ -242,14 +243,14 @@ def _around(shown: Sequence[Ranked], ranked: Sequence[Ranked], most: float) -> I
     best, room = shown[0].unit, most - sum(_weight(each.unit) for each in shown)
     section = [each for each in ranked if (each.unit.passage, each.unit.section) == (best.passage, best.section)]
     for each in sorted(section, key=lambda each: abs(each.unit.order - best.order)):
-        if each.unit.kind in _ONE_OF_MANY or (each.unit.kind == "prose" and _fills(each.unit)):
+        if each.unit.kind in _ONE_OF_MANY or (each.unit.kind == "prose" and _adds_nothing(each.unit)):
             continue
         if _weight(each.unit) <= room and not _among(each, shown):
             room -= _weight(each.unit)
             yield each
 
 
-def _fills(unit: Unit) -> bool:
+def _adds_nothing(unit: Unit) -> bool:
     """Whether a sentence is a heading, a question, a greeting or a signature."""
     return _is_short(unit) or says_nothing(unit.text)
 

@@ -50,10 +50,10 @@ def given_weights() -> Weights:
 #: The probability from which an answer is shown.
 SHOWN_FROM: Final[dict[Voice, float]] = {"strict": 0.5, "helpful": 0.3}
 HIGH, MEDIUM = 0.9, 0.7
-#: The most for a choice that is not clear.
-BELOW_HIGH: Final = 0.899
 #: The same for what rules chose under a profile that advises people about their health.
 HIGH_ADVICE: Final = 0.95
+#: The highest probability of a choice that is not clear: just below HIGH.
+BELOW_HIGH: Final = 0.899
 
 _ORDER: Final[tuple[Confidence, ...]] = ("low", "medium", "high")
 

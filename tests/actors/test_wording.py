@@ -268,6 +268,7 @@ def test_the_later_one_is_in_force(newer: Span, older: Span) -> None:
         (document("a/readme.md", "Overview", date="2025-03-01"), document("a/guide.md", "Overview", date="2024-03-01")),
         (document("a.md", "Strategy 2024"), document("b.md", "Budget 2023")),
         (document("a.md", "Fees"), document("b.md", "Fees")),
+        (document("Projets/a.md", "Bail"), document("b.md", "Bail")),
         (document("a.md", "The uv tool", "The uv tool replaces pip in most projects."), document("b.md", "pip")),
     ],
 )

@@ -148,8 +148,8 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     thanks: Pattern
     abilities: Pattern  # a whole question about what the program can do, or which documents it has
     tasks: Pattern  # what asks for a new text, which needs a model
-    sums: Pattern  # what asks for the sum of one's own amounts, which stand in several places
     summaries: Pattern  # the words in it that ask for a summary
+    sums: Pattern  # what asks for the sum of one's own amounts, which stand in several places
     lists: Pattern  # what asks which documents are about something
     instructions: Pattern  # a sentence that asks its reader to do something
     fillers: Pattern  # words that add nothing, next to a greeting or alone
