@@ -48,7 +48,10 @@ LEARNED: Final = msgspec.json.decode(FILE.read_bytes(), type=Weights)
 
 
 def goes_beyond(sentence: str, evidence: Sequence[str]) -> list[str]:
-    """The words of a sentence that the evidence lacks, if they make it unlikely that the evidence says it; else none."""
+    """The words of a sentence that the evidence lacks, if they make it unlikely that the evidence says it; else none.
+
+    The sentence has at least one content word (overlap.is_factual).
+    """
     if not is_judged(sentence, evidence):
         return []
     text = normal(strip_markers(sentence)).strip()
