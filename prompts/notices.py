@@ -103,8 +103,7 @@ def comma(language: str) -> str:
 
 def text(section: str, key: str, language: str) -> str:
     """One text as its file has it, with the names in braces unfilled."""
-    found: str = getattr(getattr(spoken(language).notices, section), key)
-    return found
+    return spoken(language).notices[section][key]
 
 
 def _listed(items: Sequence[str], language: str) -> str:

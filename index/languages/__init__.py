@@ -4,21 +4,21 @@ Input: the code of one of `LANGUAGES` (`of`), or a text (`detection.detect`). Ou
 every language has the same tables, and a missing or unknown file or key is rejected by name. The other modules are functions over
 these tables: words, stems, folding, scripts, numerals, negation.
 
-The shape of each file is the Struct of the same name in `tables`. Code asks for a table and never for a language by name, except
+The shape of each file is the field of the same name in `tables`. Code asks for a table and never for a language by name, except
 for `FALLBACK`, which is used when a text is in none of these languages. Imports no other package.
 """
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from index.languages.tables import Language
-from index.languages.toml_check import problems
+from index.languages.toml_check import nearest, problems
 
 FOLDER: Final = Path(__file__).parent
 #: Codes of ISO 639-1, in alphabetical order.
@@ -76,9 +76,21 @@ def read(folder: Path) -> Language:
             tables[name] = msgspec.convert(raw, struct, strict=True)
         except msgspec.ValidationError:
             results += [f"{folder.name}/{name}.toml: {problem}" for problem in problems(raw, struct)]
+            continue
+        if isinstance(tables[name], dict) and folder != FOLDER / FALLBACK:
+            results += [f"{folder.name}/{name}.toml: {each}" for each in _other_keys(raw, getattr(of(FALLBACK), name))]
     if results:
         raise LanguageProblem("\n".join(results))
     return Language(**tables)  # type: ignore[arg-type]  # each was converted to its field's type
+
+
+def _other_keys(raw: dict[str, Any], ours: dict[str, Any], path: str = "") -> Iterator[str]:
+    """What keys a table lacks, or has too many, beside FALLBACK's."""
+    for key in sorted(ours.keys() ^ raw.keys()):
+        yield f"{path}{key}: " + ("is missing" if key in ours else f"unknown key{nearest(key, ours)}")
+    for key in ours.keys() & raw.keys():
+        if isinstance(ours[key], dict):
+            yield from _other_keys(raw[key], ours[key], f"{path}{key}.")
 
 
 def every[T](part: Callable[[Language], Iterable[T]]) -> list[T]:

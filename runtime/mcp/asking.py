@@ -155,13 +155,13 @@ async def _followed(reporter: Reporter, edge: Edge, reader: Reader) -> CallToolR
 
 
 def _stage(stage: str) -> str:
-    words = of(FALLBACK).page.stages
-    return getattr(words, "answer" if stage.startswith("answer_") else stage, words.other)
+    words = of(FALLBACK).page["stages"]
+    return words.get("answer" if stage.startswith("answer_") else stage, words["other"])
 
 
 def _flag(kind: str) -> str:
-    words = of(FALLBACK).page.flags
-    label: str = getattr(words, kind, words.other)
+    words = of(FALLBACK).page["flags"]
+    label = words.get(kind, words["other"])
     return label[:1].lower() + label[1:].rstrip(":")
 
 

@@ -61,6 +61,17 @@ def test_all_errors_are_reported_at_once(folder: Path) -> None:
     assert "xx: notes.toml is not a known file; there are " in unknown
 
 
+def test_texts_have_the_keys_of_english(folder: Path) -> None:
+    notices = (folder / "notices.toml").read_text(encoding="utf-8")
+    (folder / "notices.toml").write_text(notices.replace("timeout =", "timeouts ="), encoding="utf-8")
+    with pytest.raises(LanguageProblem) as caught:
+        read(folder)
+    assert str(caught.value).splitlines() == [
+        "xx/notices.toml: reasons.timeout: is missing",
+        "xx/notices.toml: reasons.timeouts: unknown key; did you mean 'timeout'?",
+    ]
+
+
 #: Rows of names: nine Spanish words among them, and none of English or French.
 NAMES = """Name: El Salvador (el) | Capital: San Salvador | Code: SLV | Region: Latin America | Currency: Dollar | Formal: Salvador
 Name: Portugal | Formal: la República Portuguesa | Capital: Lisboa | Code: POR | Continent: EU | Region Name: Southern Europe

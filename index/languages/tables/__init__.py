@@ -1,12 +1,15 @@
-"""The shape of a language's folder: one field of `Language` per file, one Struct field per table in it."""
+"""The shape of a language's folder: one field of `Language` per file, one Struct field per table in it.
+
+A table that is read by key is a dict; the keys of FALLBACK's are those that every language has.
+"""
 
 import msgspec
 
+from index.languages.tables.kinds import Texts
 from index.languages.tables.numbers import Numbers, Privacy
-from index.languages.tables.page import Page
 from index.languages.tables.questions import Columns, Followups, Noise, Questions
 from index.languages.tables.terms import Terms
-from index.languages.tables.texts import Check, Notices, Phrases, SourcePage
+from index.languages.tables.texts import Check, Phrases, SourcePage
 from index.languages.tables.words import Grammar, Headings, Identity, Search, Sentences
 
 
@@ -19,9 +22,9 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     headings: Headings
     identity: Identity
     noise: Noise
-    notices: Notices
+    notices: Texts  # the texts in place of an answer, or with one
     numbers: Numbers
-    page: Page
+    page: Texts  # the texts of the page that the edge serves
     phrases: Phrases
     privacy: Privacy
     questions: Questions

@@ -7,6 +7,8 @@ from msgspec import Meta
 
 #: Text that a person reads; never empty.
 Text = Annotated[str, Meta(min_length=1)]
+#: Texts that are read by name, in sections.
+Texts = dict[str, dict[str, Text]]
 #: Words with white space between them, so that a table reads like a text; may be empty. `words_in` splits them.
 Words = str
 #: Spellings of one thing with "|" between them, spaces inside; may be empty. `variants_in` splits them.

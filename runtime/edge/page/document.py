@@ -8,7 +8,6 @@ import hashlib
 import json
 from pathlib import Path
 
-import msgspec
 from aiohttp import hdrs, web
 
 from bus.wire.subjects import check_id
@@ -31,14 +30,13 @@ FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 def words() -> dict[str, dict[str, object]]:
     """The page's texts by language, with the language's own name and its reading direction."""
-    return {
-        language: msgspec.to_builtins(of(language).page)
-        | {
-            "name": of(language).identity.own_name,
-            "direction": "rtl" if of(language).identity.script in FROM_RIGHT else "ltr",
-        }
-        for language in LANGUAGES
-    }
+    return {language: _words_in(language) for language in LANGUAGES}
+
+
+def _words_in(language: str) -> dict[str, object]:
+    sections, identity = dict(of(language).page), of(language).identity
+    direction = "rtl" if identity.script in FROM_RIGHT else "ltr"
+    return {**sections.pop("words"), **sections, "name": identity.own_name, "direction": direction}
 
 
 def _files() -> dict[str, bytes]:

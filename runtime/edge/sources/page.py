@@ -192,14 +192,14 @@ def _page(language: str, title: str) -> tuple[Element, Element]:
 
 
 def _add_head(main: Element, text: SourceText, to: Addresses, words: SourcePage, language: str) -> None:
-    page_words = of(language).page
+    page_words = of(language).page["words"]
     about = text.about
     facts = [
         text.source_id if text.title != text.source_id else "",
         about.author,
         about.date.partition("T")[0],
-        f"{page_words.version} {about.version}" if about.version else "",
-        page_words.recognized if about.recognized else "",
+        f"{page_words['version']} {about.version}" if about.version else "",
+        page_words["recognized"] if about.recognized else "",
     ]
     line = add(main, "p", class_="facts")
     for fact in filter(None, facts):
@@ -218,7 +218,7 @@ def _error_page(problem: Problem, language: str) -> web.Response:
         case 401 | 403:
             page, main = _page(language, words.key_needed)
             form = add(main, "form", id="form", hidden="")
-            add(form, "label", of(language).page.key, for_="key")
+            add(form, "label", of(language).page["words"]["key"], for_="key")
             add(form, "input", id="key", type="password", autocomplete="off", required="", size="32")
             add(form, "button", words.open, type="submit")
             attributes = {} if problem.status == 403 else {"hidden": ""}

@@ -211,7 +211,7 @@ def answer_hint(prompt: AnswerHint) -> StructuredAnswer:
     hints = spoken(prompt.language).phrases.hints
     quoted = quote(prompt.question, prompt.contexts, prompt.language, STRUCTURED_CHARS - _LONGEST_RULE - 2)
     if not quoted:
-        nothing = spoken(prompt.language).notices.replies.no_hint
+        nothing = spoken(prompt.language).notices["replies"]["no_hint"]
         return StructuredAnswer(summary=nothing, details=(), citations=())
     rule = _rule(prompt, quoted)
     best = (rule or quoted[0]).evidence

@@ -52,15 +52,15 @@ async def test_axe_finds_nothing(
     )
     page = await context.new_page()
     await page.goto(line.address)
-    words = of(language).page
-    await expect(page.locator("#ask")).to_have_text(words.ask)
+    words = of(language).page["words"]
+    await expect(page.locator("#ask")).to_have_text(words["ask"])
     found = {"empty": await findings(page)}
     for n, question in enumerate(("near enough?", "doubt this?", "How long?"), 1):
         await page.locator("#question").fill(question)
         await page.keyboard.press("Enter")
         await expect(page.locator(".turn")).to_have_count(n)
-        await done(page, words.done)
-    await expect(page.locator(".doubt")).to_have_attribute("aria-label", words.unverified_mark)
+        await done(page, words["done"])
+    await expect(page.locator(".doubt")).to_have_attribute("aria-label", words["unverified_mark"])
     if width < 1000:  # else the source is next to it
         found["conversation"] = await findings(page)
     assert await page.evaluate("document.documentElement.scrollWidth") <= width

@@ -362,10 +362,10 @@ async def test_no_internal_word_is_shown(page: Page, pipeline: Pipeline, languag
         await page.locator("#question").fill(f"judged {gate}")
         await page.keyboard.press("Enter")
         await expect(page.locator(".turn")).to_have_count(n + 1)
-        await done(page, words.done)
+        await done(page, words["words"]["done"])
         shown = await page.locator(".turn").last.inner_text()
         assert not INTERNAL.search(shown.replace(f"judged {gate}", "")), shown
-        assert words.flags.fabricated_number in shown
+        assert words["flags"]["fabricated_number"] in shown
 
 
 #: Texts as documents have them, and as they are shown.
