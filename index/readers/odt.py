@@ -6,13 +6,12 @@ import zipfile
 from lxml import etree
 from lxml.html import HtmlElement, builder
 
-from index.model import Document, Metadata
+from index.model import Document
 from index.readers.formats import Format, Source, TextBuilder, Unreadable
-from index.readers.front_matter import iso_date
 from index.readers.html import primary_language
 from index.readers.html_inline import squeezed
 from index.readers.html_walk import Walk
-from index.readers.packages import opened
+from index.readers.packages import open_document_metadata, opened
 from index.readers.xml import LINES, Converted, attribute, converted, name_of, parsed
 
 _MEANS = {
@@ -48,16 +47,8 @@ def read_odt(source: Source) -> Document:
     if not building:
         raise Unreadable("the document has no text", failed=False)
     meta = next((index for root in roots if (index := root.find("{*}meta")) is not None), etree.Element("meta"))
-    return building.finish(
-        source.source_id,
-        _first(meta, "title") or source.title,
-        language=primary_language(_first(meta, "language")),
-        metadata=Metadata(
-            author=_first(meta, "creator") or _first(meta, "initial-creator"),
-            date=iso_date(_first(meta, "date") or _first(meta, "creation-date")),
-            tags=tuple(tag.strip() for one in _all(meta, "keyword") for tag in one.split(",") if tag.strip()),
-        ),
-    )
+    title, tag, metadata = open_document_metadata(meta)
+    return building.finish(source.source_id, title or source.title, language=primary_language(tag), metadata=metadata)
 
 
 class _Styles:
@@ -130,14 +121,6 @@ def _join_code(body: HtmlElement) -> None:
 def _number(element: etree._Element, name: str) -> int:
     number = attribute(element, name)
     return int(number) if number.isdecimal() and len(number) < 6 else 1
-
-
-def _all(root: etree._Element, name: str) -> list[str]:
-    return [squeezed("".join(one.itertext())).strip() for one in root.iter(f"{{*}}{name}")]
-
-
-def _first(root: etree._Element, name: str) -> str:
-    return next(filter(None, _all(root, name)), "")
 
 
 FORMATS = (

@@ -11,12 +11,16 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from xml.etree.ElementTree import Element, ParseError
 
 from index.languages import LANGUAGES
 from index.model import Metadata
 from index.readers.formats import Unreadable
+from index.readers.front_matter import iso_date
+
+if TYPE_CHECKING:
+    from lxml import etree
 
 _OLE = b"\xd0\xcf\x11\xe0"
 _TYPES = "[Content_Types].xml"
@@ -125,18 +129,18 @@ def metadata(core: Core, author: str | None) -> Metadata:
     )
 
 
-def open_document_metadata(meta: Element) -> tuple[str, str | None, Metadata]:
-    """The title, the language and the rest, of meta.xml."""
+def open_document_metadata(meta: "Element | etree._Element") -> tuple[str, str, Metadata]:
+    """The title, the tag of the language and the rest, of meta.xml."""
 
     def said(name: str) -> str:
         return " ".join((meta.findtext(f".//{name}") or "").split())
 
     described = Metadata(
         author=said(f"{_DUBLIN_CORE}creator") or said(f"{_META}initial-creator"),
-        date=said(f"{_DUBLIN_CORE}date") or said(f"{_META}creation-date"),
+        date=iso_date(said(f"{_DUBLIN_CORE}date") or said(f"{_META}creation-date")),
         tags=_tags(";".join(one.text or "" for one in meta.iter(f"{_META}keyword"))),
     )
-    return said(f"{_DUBLIN_CORE}title"), language(said(f"{_DUBLIN_CORE}language")), described
+    return said(f"{_DUBLIN_CORE}title"), said(f"{_DUBLIN_CORE}language"), described
 
 
 def language(tag: str | None) -> str | None:

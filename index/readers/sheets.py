@@ -30,15 +30,15 @@ _CELLS = (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell")
 def read_open_sheets(source: Source) -> Document:
     """Raises Unreadable."""
     builder = TextBuilder()
-    title, language, described = "", None, Metadata()
+    title, tag, described = "", "", Metadata()
     with opened(source.data, "ODS"), zipfile.ZipFile(io.BytesIO(source.data)) as archive:
         for name, grid in _open_sheets(archive, MAX_CELLS):
             add_sheet(builder, name, grid)
         if "meta.xml" in archive.namelist():
-            title, language, described = open_document_metadata(ElementTree.fromstring(archive.read("meta.xml")))
+            title, tag, described = open_document_metadata(ElementTree.fromstring(archive.read("meta.xml")))
     if not builder:
         raise Unreadable("the document has no text", failed=False)
-    return builder.finish(source.source_id, title or source.title, language=language, metadata=described)
+    return builder.finish(source.source_id, title or source.title, language=language(tag), metadata=described)
 
 
 def _open_sheets(archive: zipfile.ZipFile, room: int) -> Iterator[tuple[str, Grid]]:

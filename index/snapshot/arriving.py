@@ -8,7 +8,6 @@ read, and asked for only if it is not what it should be.
 
 import contextlib
 import errno
-import fcntl
 import hashlib
 import os
 import re
@@ -97,9 +96,7 @@ class Arriving:
         """A wanted file has all its parts. Raises IndexProblem when it is not the file that was named."""
         path = self._folder / digest
         sync(path)
-        with path.open("rb") as file:
-            whole = hashlib.file_digest(file, "sha256").hexdigest() == digest
-        if not whole:
+        if snapshot.sha256_of(path) != digest:
             path.unlink()
             raise IndexProblem(f"what came for {digest} is another file; push the index again with --resend")
         self._here[digest] = path
@@ -121,7 +118,7 @@ class Arriving:
         except OSError as error:
             raise self._problem(error) from None
         shutil.rmtree(self._folder, ignore_errors=True)
-        prune_others(self._index)
+        snapshot.prune(self._index, keep=0)  # others can be had again
 
     def _publish(self, building: Path) -> None:
         target = self._index / "snapshots" / self._name
@@ -164,23 +161,6 @@ class Arriving:
         return IndexProblem(
             f"no room in {self._index} for {self._name}: {need / 1e6:.0f} MB have to come, {free / 1e6:.0f} MB are free"
         )
-
-
-def prune_others(index: Path) -> None:
-    """Delete all snapshots but the current one and those being read: others can be had again. Call under `snapshot.writing`.
-
-    Their numbers prove nothing: another index may have taken the place of the one that was pushed before.
-    """
-    now = snapshot.current(index)
-    for name in snapshot.names(index):
-        directory = index / "snapshots" / name
-        if name == now:
-            continue
-        with contextlib.suppress(OSError), (directory / "readers").open("rb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            doomed = index / "building" / f"pruned-{name}"
-            directory.rename(doomed)
-            shutil.rmtree(doomed, ignore_errors=True)
 
 
 def skipped_files(index: Path) -> bytes:
@@ -230,9 +210,6 @@ def _manifest(name: str, raw: bytes) -> Manifest:
 def _is(path: Path, size: int, digest: str) -> bool:
     """Whether a file has that size and, if one is given, that digest."""
     try:
-        if path.stat().st_size != size:
-            return False
-        with path.open("rb") as file:
-            return not digest or hashlib.file_digest(file, "sha256").hexdigest() == digest
+        return path.stat().st_size == size and (not digest or snapshot.sha256_of(path) == digest)
     except OSError:
         return False

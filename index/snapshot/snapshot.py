@@ -265,13 +265,13 @@ def point_at(index: Path, snapshot: str) -> None:
 
 
 def prune(index: Path, keep: int = KEEP) -> None:
-    """Delete all but the newest `keep` snapshots, the current one, and those being read."""
-    now = current(index)
-    for name in names(index)[:-keep]:
+    """Delete all but the newest `keep` snapshots, the current one, and those being read. Call under `writing`."""
+    now, known = current(index), names(index)
+    for name in known[: len(known) - keep]:
         directory = index / "snapshots" / name
         if name == now:
             continue
-        with contextlib.suppress(FileNotFoundError, BlockingIOError), (directory / "readers").open("rb") as lock:
+        with contextlib.suppress(OSError), (directory / "readers").open("rb") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             # Rename it first: a half-deleted snapshot must never be opened.
             doomed = index / "building" / f"pruned-{name}"
@@ -301,7 +301,7 @@ def verify_files(directory: Path, manifest: Manifest) -> list[str]:
         path = directory / name
         if not path.is_file():
             problems.append(f"{name} is missing")
-        elif path.stat().st_size != size or _sha256(path) != digest:
+        elif path.stat().st_size != size or sha256_of(path) != digest:
             problems.append(f"{name} has changed")
     return problems
 
@@ -312,9 +312,9 @@ def _digest(path: Path, older: Path | None, known: tuple[int, str] | None) -> tu
             if older.samefile(path):
                 return known
     sync(path)
-    return path.stat().st_size, _sha256(path)
+    return path.stat().st_size, sha256_of(path)
 
 
-def _sha256(path: Path) -> str:
+def sha256_of(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -13,7 +13,6 @@ from bus.wire.errors import Failure
 from index.build.opening import LocalIndex
 from index.errors import IndexProblem, NotFetched
 from index.snapshot import snapshot
-from index.snapshot.arriving import prune_others
 from runtime.bucket.pull import pull
 from runtime.settings import Settings
 
@@ -72,7 +71,7 @@ class BucketSnapshots(LocalIndex):
             log.warning("%s is here, %.1f MB of it fetched", pulled.snapshot, pulled.fetched_bytes / 1e6)
         elif len(snapshot.names(self.directory)) > 1:
             with snapshot.writing(self.directory):
-                await asyncio.to_thread(prune_others, self.directory)
+                await asyncio.to_thread(snapshot.prune, self.directory, keep=0)
 
     def _tell(self, task: str, done: int, total: int) -> None:
         self.problem = f"a snapshot is on its way: {done} of {total} MB"
