@@ -16,7 +16,7 @@ from msgspec import Meta
 
 from bus.transport.settings import BusSettings
 from index.embedders.reranker import RerankApi
-from index.languages.toml_check import nearest
+from index.languages.toml_check import nearest, unknown_names
 from index.plugins import installed
 from prompts.vocabulary import Voice
 
@@ -192,7 +192,8 @@ def load(path: Path | None = None, environ: Mapping[str, str] | None = None) -> 
             raw = tomllib.loads(path.read_text(encoding="utf-8"))
         except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise SettingsError(f"{path}: cannot be read ({error}); it must be TOML") from None
-    _refuse_unknown_keys(raw, str(path))
+    if wrong := unknown_names({name: value for name, value in raw.items() if name != "log"}, Settings):
+        raise SettingsError(f"{path}: {wrong[0]}")
     for name, (*section, key) in variables().items():
         if name in environ:
             table = raw.setdefault(section[0], {}) if section else raw
@@ -252,16 +253,3 @@ def refuse_unknown_variables(environ: Mapping[str, str] | None = None) -> None:
             if not (among := [each for each in known if each.startswith(section)]):
                 among, section = [*known], PREFIX
             raise SettingsError(f"{name} in the environment sets nothing{nearest(name, among, section)}")
-
-
-def _refuse_unknown_keys(raw: Mapping[str, Any], where: str) -> None:
-    known = sections()
-    names = {field.name for field in msgspec.structs.fields(Settings)}
-    for name, value in raw.items():
-        if name not in names:
-            raise SettingsError(f"{where}: no section is called {name!r}{nearest(name, names)}")
-        if name in known and isinstance(value, dict):
-            keys = {field.name for field in msgspec.structs.fields(known[name])}
-            for key in value:
-                if key not in keys:
-                    raise SettingsError(f"{where}: [{name}] has no key {key!r}{nearest(key, keys)}")
