@@ -75,7 +75,7 @@ class AskRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SearchRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One search: its parameters, and the hits as they came (JSON). Old records hold the query alone: there `k` is 0."""
+    """One search: its parameters, and the hits as they came (JSON)."""
 
     query: str
     hits: msgspec.Raw

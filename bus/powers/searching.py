@@ -90,10 +90,8 @@ def record_of(request: SearchRequest, hits: bytes, began: float) -> SearchRecord
 def answers(record: SearchRecord, request: SearchRequest) -> bool:
     """Whether this record answers that search, for whomever and in whichever snapshot.
 
-    Old records hold the query alone, or the earlier default depth, which answers for today's.
+    Old records hold the earlier default depth, which answers for today's.
     """
-    if record.k == 0:
-        return record.query == request.query
     unlike = {"groups", "snapshot", "run", "as_list"}
     if record.bm25_k == record.vector_k == _EARLIER_DEPTH and request.bm25_k == request.vector_k == USUAL_DEPTH:
         unlike |= {"bm25_k", "vector_k"}
