@@ -1,5 +1,8 @@
 """Numbers and words in a request's query, and the header `Idempotency-Key`: the same key and question of one caller is one run."""
 
+from collections.abc import Iterable
+from typing import Any
+
 from aiohttp import web
 
 from bus.wire.messages import PRINTABLE
@@ -10,44 +13,31 @@ from runtime.edge.routes import Document, parameter
 LARGEST = 2**40
 
 
-def check_known(request: web.Request, *known: str) -> None:
-    """Raises Problem 400 for a parameter that the route does not have."""
-    if unknown := request.query.keys() - {*known}:
+def check_known(request: web.Request, declared: Iterable[Document], *more: str) -> None:
+    """Raises Problem 400 for a parameter that is not declared."""
+    if unknown := request.query.keys() - {*more, *(each["name"] for each in declared)}:
         raise Problem(400, "bad_parameter", f"there is no parameter {min(unknown)[:40]!r}; see /openapi.json")
 
 
-def number(request: web.Request, name: str, default: int, *, least: int = 0, most: int = LARGEST) -> int:
-    """A parameter that is a number. Raises Problem 400."""
-    values = request.query.getall(name, [])
-    if not values:
-        return min(default, most)
-    value = values[0]
-    digits = value.isascii() and value.isdigit() and len(value) <= 19
-    if len(values) > 1 or not digits or not least <= int(value) <= most:
-        raise Problem(400, "bad_parameter", f"{name}: must be one number from {least} to {most}")
-    return int(value)
+def value_of(request: web.Request, declared: Document) -> Any:
+    """A parameter of the query as it is declared: a number or a text; its default, or None, where it is left out.
 
-
-def declared_number(request: web.Request, declared: Document) -> int | None:
-    """A parameter by its declaration as a number; None without it. Raises Problem 400."""
-    name, bounds = declared["name"], declared["schema"]
-    value = request.query.get(name)
-    if value is None:
-        return None
-    if value.isascii() and value.isdigit() and len(value) <= 9 and bounds["minimum"] <= int(value) <= bounds["maximum"]:
+    Raises Problem 400.
+    """
+    name, schema = declared["name"], declared["schema"]
+    given = request.query.getall(name, [])
+    if not given:
+        return schema.get("default")
+    value = given[0]
+    if schema["type"] == "integer":
+        least, most = schema["minimum"], schema.get("maximum", LARGEST)
+        digits = value.isascii() and value.isdigit() and len(value) <= 19
+        if len(given) > 1 or not digits or not least <= int(value) <= most:
+            raise Problem(400, "bad_parameter", f"{name}: must be one number from {least} to {most}")
         return int(value)
-    raise Problem(
-        400, "invalid", f"{name}: {value[:40]!r} is no number from {bounds['minimum']} to {bounds['maximum']}"
-    )
-
-
-def declared_word(request: web.Request, declared: Document) -> str | None:
-    """A parameter by its declaration as one of a few words; None without it. Raises Problem 400."""
-    name, words = declared["name"], declared["schema"]["enum"]
-    value = request.query.get(name)
-    if value is None or value in words:
-        return value
-    raise Problem(400, "invalid", f"{name}: {value[:40]!r} is none of {', '.join(words)}")
+    if value not in (words := schema.get("enum", (value,))):
+        raise Problem(400, "bad_parameter", f"{name}: {value[:40]!r} is none of {', '.join(words)}")
+    return value
 
 
 HEADER = "Idempotency-Key"

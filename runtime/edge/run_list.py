@@ -24,7 +24,7 @@ from bus.wire.subjects import ID_PATTERN, check_id, finished, is_canary, key_of
 from index.masking import masked
 from prompts.vocabulary import EventsWanted
 from runtime.edge.door import CALLER
-from runtime.edge.parameters import LARGEST, check_known, declared_word, number
+from runtime.edge.parameters import LARGEST, check_known, value_of
 from runtime.edge.problems import Problem
 from runtime.edge.routes import Reply, Route, json_response, parameter
 from runtime.edge.state import EDGE
@@ -39,7 +39,7 @@ MOST_LOOKED = 2000
 MOST = 100
 
 LIMIT = parameter("limit", "query", "How many runs at most.", type="integer", minimum=1, maximum=MOST, default=30)
-BEFORE = parameter("before", "query", "`next` of the page before this one.", type="integer", minimum=1)
+BEFORE = parameter("before", "query", "`next` of the page before this one.", type="integer", minimum=1, maximum=2**62)
 CONVERSATION = parameter(
     "conversation",
     "query",
@@ -81,13 +81,11 @@ NUMBERS = {
     "slower_ms": ("slower", 0.001, "that took at least so many milliseconds"),
     "faster_ms": ("faster", 0.001, "that took at most so many milliseconds"),
 }
-FILTERS = (
-    *TEXTS.values(),
-    *(
-        parameter(name, "query", f"Only runs {which}.", type="integer", minimum=0, maximum=LARGEST)
-        for name, (_, _, which) in NUMBERS.items()
-    ),
-)
+_LIMITS = {
+    name: parameter(name, "query", f"Only runs {which}.", type="integer", minimum=0, maximum=LARGEST)
+    for name, (_, _, which) in NUMBERS.items()
+}
+_DECLARED = (LIMIT, BEFORE, CONVERSATION, EVENTS, SORT, *TEXTS.values(), *_LIMITS.values())
 
 
 class RunList(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,19 +101,19 @@ class RunList(msgspec.Struct, frozen=True, kw_only=True):
     {200: Reply("A page of the caller's own runs.", RunList)},
     "read",
     problems=(503,),
-    parameters=(LIMIT, BEFORE, CONVERSATION, EVENTS, SORT, *FILTERS),
+    parameters=_DECLARED,
 )
 async def run_list(request: web.Request) -> web.Response:
     """List your runs, newest first."""
     edge, caller = request.app[EDGE], request[CALLER]
-    check_known(request, "limit", "before", "conversation", "events", "sort", *TEXTS, *NUMBERS)
-    limit, before = number(request, "limit", 30, least=1, most=MOST), number(request, "before", 0, least=1, most=2**62)
+    check_known(request, _DECLARED)
+    limit, before = value_of(request, LIMIT), value_of(request, BEFORE) or 0
     conversation = check_id(named[0]) if (named := request.query.getall("conversation", [])) else ""
     if len(named) > 1:
         raise Problem(400, "bad_id", "name one conversation")
     try:
         async with asyncio.timeout(edge.timeouts.search_s):
-            events, sort = declared_word(request, EVENTS) or "", declared_word(request, SORT) or SORTS[0]
+            events, sort = value_of(request, EVENTS) or "", value_of(request, SORT) or SORTS[0]
             wanted = _wanted(request)
             runs = await runs_before(
                 edge.runs.journal, before, limit, caller.may_see, conversation, events, wanted, sort
@@ -129,12 +127,10 @@ async def run_list(request: web.Request) -> web.Response:
 
 def _wanted(request: web.Request) -> Wanted:
     """Raises Problem 400."""
-    texts: dict[str, Any] = {
-        name: declared_word(request, each) if name in WORDS else request.query[name]
-        for name, each in TEXTS.items()
-        if name in request.query
+    texts = {name: value for name, each in TEXTS.items() if (value := value_of(request, each)) is not None}
+    numbers: dict[str, Any] = {
+        field: (value_of(request, _LIMITS[name]) or 0) * by for name, (field, by, _) in NUMBERS.items()
     }
-    numbers: dict[str, Any] = {field: number(request, name, 0) * by for name, (field, by, _) in NUMBERS.items()}
     return Wanted(**texts, **numbers)
 
 

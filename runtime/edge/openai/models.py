@@ -6,7 +6,7 @@ from bus.wire.subjects import ID_PATTERN
 from prompts.profiles import ONE_USE
 from runtime.edge.openai import schemas
 from runtime.edge.openai.asking import OPENAI_ERRORS, check_model
-from runtime.edge.parameters import check_known, declared_word
+from runtime.edge.parameters import check_known, value_of
 from runtime.edge.routes import Reply, Route, json_response, parameter
 from runtime.edge.state import EDGE
 
@@ -33,9 +33,9 @@ OFFERED = parameter(
 )
 async def models(request: web.Request) -> web.StreamResponse:
     """List the profiles, as models."""
-    check_known(request, OFFERED["name"])
+    check_known(request, (OFFERED,))
     edge = request.app[EDGE]
-    offered = declared_word(request, OFFERED)
+    offered = value_of(request, OFFERED)
     names = await edge.profiles.names()
     if offered == "true":
         unlisted = ONE_USE - {*edge.settings.profiles.replace(" ", "").split(",")}

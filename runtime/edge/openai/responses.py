@@ -22,7 +22,7 @@ from runtime.edge.openai.responses_events import EVENTS, ResponseEvents
 from runtime.edge.openai.responses_kept import Kept, begun, item_id, kept_of, part_of, response_of
 from runtime.edge.openai.responses_schemas import Response, ResponseAsked, ResponseDeleted
 from runtime.edge.openai.retries import submit_or_join
-from runtime.edge.parameters import IDEMPOTENCY_KEY, declared_number, declared_word
+from runtime.edge.parameters import IDEMPOTENCY_KEY, value_of
 from runtime.edge.passages_markdown import markdown, within
 from runtime.edge.problems import Problem
 from runtime.edge.relay import TextForm, whole
@@ -143,8 +143,8 @@ async def create(request: web.Request, body: ResponseAsked) -> web.StreamRespons
 )
 async def look_up(request: web.Request) -> web.StreamResponse:
     """Look up a response, or stream its events, from the first or after the last one you received."""
-    wants_stream = declared_word(request, STREAM) == "true"
-    after = declared_number(request, STARTING_AFTER)
+    wants_stream = value_of(request, STREAM) == "true"
+    after = value_of(request, STARTING_AFTER)
     answering = await _response_of(request)
     if not wants_stream:
         return json_response(await answering.now(), headers=run_headers(answering.run_id))

@@ -12,7 +12,7 @@ from aiohttp import web
 from bus.powers.sources import LONGEST, MOST, ListAsked, SourceList, SourceText, TextAsked, ask_sources
 from index.source_paths import API, PAGES, quoted, source_path
 from runtime.edge.door import CALLER
-from runtime.edge.parameters import check_known, number
+from runtime.edge.parameters import LARGEST, check_known, value_of
 from runtime.edge.problems import Problem
 from runtime.edge.routes import Reply, Route, json_response, parameter
 from runtime.edge.state import EDGE
@@ -77,10 +77,16 @@ SOURCE_ID = parameter(
     "The id of the source. Its slashes stand as they are; or all of it is percent-encoded, `%2F` for a slash.",
     type="string",
 )
-_START = parameter("start", "query", "The first character to tell, from 0.", type="integer", minimum=0)
+_START = parameter("start", "query", "The first character to tell, from 0.", type="integer", minimum=0, default=0)
 _END = parameter(
     "end", "query", f"The character to stop before; at most {LONGEST} characters are sent.", type="integer", minimum=0
 )
+
+
+_AFTER = parameter(
+    "after", "query", "The id that the list goes on behind: the `next` of the last reply.", type="string", default=""
+)
+_LIMIT = parameter("limit", "query", "How many at most.", type="integer", minimum=1, maximum=MOST, default=100)
 
 
 @Route(
@@ -89,22 +95,13 @@ _END = parameter(
     {200: Reply("The sources, by id.", SourceList)},
     "search",
     problems=(503,),
-    parameters=(
-        parameter(
-            "after", "query", "The id that the list goes on behind: the `next` of the last reply.", type="string"
-        ),
-        parameter("limit", "query", "How many at most.", type="integer", minimum=1, maximum=MOST, default=100),
-    ),
+    parameters=(_AFTER, _LIMIT),
 )
 async def sources(request: web.Request) -> web.Response:
     """List the sources that the caller may see."""
-    check_known(request, "after", "limit")
-    edge = request.app[EDGE]
-    query = ListAsked(
-        after=limited(request.query.get("after", ""), "after"),
-        most=number(request, "limit", 100, least=1, most=MOST),
-        groups=request[CALLER].groups,
-    )
+    check_known(request, (_AFTER, _LIMIT))
+    edge, after = request.app[EDGE], limited(value_of(request, _AFTER), "after")
+    query = ListAsked(after=after, most=value_of(request, _LIMIT), groups=request[CALLER].groups)
     return json_response(await ask_sources(edge.runs.client, query, SourceList, timeout_s=edge.timeouts.search_s))
 
 
@@ -119,10 +116,9 @@ async def sources(request: web.Request) -> web.Response:
 )
 async def source(request: web.Request) -> web.Response:
     """Give a source's metadata, and its text or a stretch of it."""
-    check_known(request, "start", "end", PARAMETER)
-    edge = request.app[EDGE]
-    start = number(request, "start", 0)
-    end = number(request, "end", start + USUAL)
+    check_known(request, (_START, _END), PARAMETER)
+    edge, start, end = request.app[EDGE], value_of(request, _START), value_of(request, _END)
+    end = min(start + USUAL, LARGEST) if end is None else end
     query = TextAsked(source_id=source_id(request), start=start, end=end, groups=request[CALLER].groups)
     return json_response(await ask_sources(edge.runs.client, query, SourceText, timeout_s=edge.timeouts.search_s))
 
@@ -146,7 +142,7 @@ async def link(request: web.Request) -> web.Response:
     """Give an address of the source's page that a browser can open, which sends no key."""
     edge = request.app[EDGE]
     caller, named = request[CALLER], source_id(request)
-    start, end = number(request, "start", 0), number(request, "end", 0)
+    start, end = value_of(request, _START), value_of(request, _END)
     query = TextAsked(source_id=named, end=1, groups=caller.groups)
     await ask_sources(edge.runs.client, query, SourceText, timeout_s=edge.timeouts.search_s)
     url = source_path(named, *((start, end) if end else ()))

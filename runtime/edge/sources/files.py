@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from bus.powers.sources import NARROWEST, WIDEST, WIDTH, Piece, PieceAsked, ask_sources
 from bus.wire.errors import Failure
 from runtime.edge.door import CALLER
-from runtime.edge.parameters import number
+from runtime.edge.parameters import value_of
 from runtime.edge.problems import Problem
 from runtime.edge.routes import Reply, Route, parameter
 from runtime.edge.sources.data import SOURCE_ID, source_id
@@ -29,6 +29,9 @@ _POLICIES = {PDF: f"{_ALONE}; style-src 'unsafe-inline'; object-src 'self'"}
 _SANDBOX = f"{_ALONE}; sandbox"
 
 _FILE = parameter("Range", "header", "A range of bytes, as `bytes=0-1023`.", type="string")
+_WIDTH = parameter(
+    "width", "query", "How wide, in pixels.", type="integer", minimum=NARROWEST, maximum=WIDEST, default=WIDTH
+)
 _TICKET = parameter("ticket", "query", "In place of a key: see `/v1/sources/{source_id}/link`.", type="string")
 
 
@@ -66,9 +69,7 @@ async def original(request: web.Request) -> web.StreamResponse:
     parameters=(
         SOURCE_ID,
         parameter("page", "path", "The page, from 1.", type="integer", minimum=1, maximum=LARGEST_PAGE),
-        parameter(
-            "width", "query", "How wide, in pixels.", type="integer", minimum=NARROWEST, maximum=WIDEST, default=WIDTH
-        ),
+        _WIDTH,
         _FILE,
         _TICKET,
     ),
@@ -79,7 +80,7 @@ async def picture(request: web.Request) -> web.StreamResponse:
     written = request.match_info["page"]
     if not written.isascii() or not written.isdigit() or len(written) > 7 or not 1 <= int(written) <= LARGEST_PAGE:
         raise Problem(404, "no_such_page", f"a page is a number from 1 to {LARGEST_PAGE}")
-    width = number(request, "width", WIDTH, least=NARROWEST, most=WIDEST)
+    width = value_of(request, _WIDTH)
     wanted = PieceAsked(source_id=source_id(request), page=int(written), width=width, groups=request[CALLER].groups)
     return await _sent(request, wanted, DRAW_S)
 

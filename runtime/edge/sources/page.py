@@ -18,7 +18,7 @@ from index.languages.characters import FROM_RIGHT
 from index.languages.tables.texts import SourcePage
 from index.source_paths import on_the_web
 from runtime.edge.door import Caller
-from runtime.edge.parameters import declared_word, number
+from runtime.edge.parameters import value_of
 from runtime.edge.problems import EXPECTED, Problem, problem_of
 from runtime.edge.routes import Reply, Route, parameter
 from runtime.edge.sources import data
@@ -55,6 +55,18 @@ HEADERS = {
 }
 _STATIC = {"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
 _HTML = "text/html"
+_START = parameter("start", "query", "The first cited character.", type="integer", minimum=0, default=0)
+_END = parameter("end", "query", "The character after the last cited one.", type="integer", minimum=0, default=0)
+_AT = parameter("at", "query", "The character from which a long document is shown.", type="integer", minimum=0)
+_PAGE = parameter(
+    "page",
+    "query",
+    "The page of a PDF; that of the cited place if omitted.",
+    type="integer",
+    minimum=0,
+    maximum=LARGEST_PAGE,
+    default=0,
+)
 _FRAMED = parameter(
     FRAMED, "query", "The page stands inside another, which tells its title.", type="string", enum=["true"]
 )
@@ -91,10 +103,10 @@ async def script(request: web.Request) -> web.Response:
     "none",
     parameters=(
         data.SOURCE_ID,
-        parameter("start", "query", "The first cited character.", type="integer", minimum=0),
-        parameter("end", "query", "The character after the last cited one.", type="integer", minimum=0),
-        parameter("at", "query", "The character from which a long document is shown.", type="integer", minimum=0),
-        parameter("page", "query", "The page of a PDF; that of the cited place if omitted.", type="integer", minimum=0),
+        _START,
+        _END,
+        _AT,
+        _PAGE,
         parameter("ui", "query", "The language of the page itself; that of the browser if omitted.", type="string"),
         _FRAMED,
         parameter("ticket", "query", "In place of a key: see `/v1/sources/{source_id}/link`.", type="string"),
@@ -128,15 +140,14 @@ def language_for(request: web.Request) -> str:
 
 async def _document_page(request: web.Request, edge: Edge, named: str, caller: Caller, language: str) -> web.Response:
     """Raises Problem, Unavailable, NoSuchSource."""
-    cited = number(request, "start", 0), number(request, "end", 0)
-    number_of_page = number(request, "page", 0, most=LARGEST_PAGE)
-    first = number(request, "at", max(0, cited[0] - BEFORE))
+    cited, number_of_page = (value_of(request, _START), value_of(request, _END)), value_of(request, _PAGE)
+    first = max(0, cited[0] - BEFORE) if (at := value_of(request, _AT)) is None else at
     query = TextAsked(source_id=named, start=max(0, first - LINE), end=first + WINDOW + LINE, groups=caller.groups)
     text = await ask_sources(edge.runs.client, query, SourceText, timeout_s=edge.timeouts.search_s)
     to = Addresses(request, named)
     words = of(language).source
     page, main = _page(language, text.title or text.source_id)
-    if declared_word(request, _FRAMED):
+    if value_of(request, _FRAMED):
         main.remove(main[0])
         page[1].set("class", "framed")
     else:
