@@ -25,9 +25,11 @@ _GREETING = re.compile(
     rf"{union(lambda language: language.noise.fillers).pattern})[\W_]*)+\Z"
 )
 _TO_READER: Final = union(lambda language: language.noise.instructions, re.NOFLAG)
-_NO_STATEMENT = re.compile(r"[?？؟:：][\s\"'”’»)]*\Z")
+_NO_STATEMENT = re.compile(r"[?？؟:：][\s\"'”’»)]*\Z|\A(?:https?://\S+\s*)+\Z")
 _ENDED = re.compile(r"[.!…。！｡۔][\s\"'”’»)*_]*\Z")
 _MARK = re.compile(r"\A\s*(?:[-*+•–]|\d{1,3}[.)])\s+")
+#: Addresses on their own after a sentence.
+_LINKS = re.compile(r"(?<=[.!?…。！？])(?:\s+https?://\S+)+\s*\Z")
 #: The name of a column, which a reader puts before its cell.
 _COLUMN = re.compile(r"(?:(?<=\| )|\A)[^|:]{1,60}: ")
 #: Markup with letters that a reader leaves out: addresses of links, and tags.
@@ -84,8 +86,8 @@ def claim_of(sentence: str) -> Claim:
 
 
 def without_mark(text: str) -> str:
-    """The text of an item without its bullet or number."""
-    return _MARK.sub("", text).strip()
+    """The text of an item without its bullet or number and without the addresses after it."""
+    return _LINKS.sub("", _MARK.sub("", text)).strip()
 
 
 def states(sentence: str, kind: str = "prose") -> bool:

@@ -1,5 +1,6 @@
 """What documents say about a claim: the sentences, items and rows of passages that share most of its words, rare ones first."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,13 +10,15 @@ from math import log
 from actors.checking.claims import Claim, parts
 from actors.checking.report import CheckedSpan
 from actors.evidence.section import section_of
-from actors.facts.stems import stems
+from actors.facts.stems import Stem, stems
 from bus.wire.parts import Passage
-from index.languages.characters import normal
+from index.languages.characters import HAN, normal
 from index.text.units import units
 from prompts.contracts import Evidence
 
 type Stems = frozenset[str]
+#: Space that is left of markup between Chinese characters.
+_GAP = re.compile(rf"(?<=[{HAN}]) (?=[{HAN}])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,17 @@ class Candidate:
 
 @lru_cache(maxsize=8192)
 def words_of(text: str) -> Stems:
-    return frozenset(stem.stem for stem in stems(normal(text)))
+    return frozenset(stem.stem for stem in content(text))
+
+
+def content(text: str) -> tuple[Stem, ...]:
+    """The content words of a text in order."""
+    return stems(compared(text))
+
+
+def compared(text: str) -> str:
+    """A text as its words are compared, to which the places of its content words belong."""
+    return _GAP.sub("", normal(text))
 
 
 def spans_of(passage: Passage) -> Iterator[Candidate]:
@@ -81,7 +94,7 @@ def spans_of(passage: Passage) -> Iterator[Candidate]:
 
 def density(wanted: Stems, text: str) -> float:
     """How close together the wanted words of `text` are: their share of the words in the shortest stretch that has them all."""
-    words = [stem.stem for stem in stems(normal(text))]
+    words = [stem.stem for stem in content(text)]
     needed = wanted.intersection(words)
     shortest = len(words) + 1
     last: dict[str, int] = {}

@@ -22,8 +22,9 @@ DENIED_SUBJECT: Final = 0.9
 SAME_WORDS: Final = 3
 #: Where it is not about a number, the span has at most this many times the words of the claim.
 LONGER: Final = 2.5
-#: A claim is covered when a passage has at least this share of it, as the index weighs it by rarity,
-COVERED: Final = 0.45
+#: A claim is covered when a passage has at least this share of it, as the index weighs it by rarity, by the script of its words;
+#: of sentences about something else a passage has as much in at most one case in ten.
+COVERED: Final = {"": 0.45, "han": 0.25, "hangul": 0.35, "arabic": 0.45}
 #: or a span this share of its words, where no index is searched.
 COVERED_SHARE: Final = 0.35
 #: A short claim is about what its lead names, of which a span or what stands around it has at least this share.

@@ -6,11 +6,12 @@ every doubt makes a claim `unverified`.
 """
 
 import re
+from statistics import fmean
 from typing import Final
 
 from actors.checking.claims import SHORT_WORDS, Claim, without_mark
 from actors.checking.report import CheckedSentence, Verdict
-from actors.checking.spans import Candidate, Found, Stems, density, words_of
+from actors.checking.spans import Candidate, Found, Stems, compared, content, density, words_of
 from actors.checking.thresholds import (
     CLOSE_TOGETHER,
     COVERED,
@@ -28,19 +29,23 @@ from actors.facts.forces import forces
 from actors.facts.slots import slot_index, slots
 from actors.gate.check import check_sentence
 from actors.gate.flags import Flag, standing
+from actors.gate.support import script_of
+from index.languages import of
 from index.languages.characters import normal
 from index.languages.detection import detect
 from index.languages.negation import is_negated, negations
 
 #: A longer claim is not compared, in characters.
 LONGEST: Final = 4000
+#: A reason names at most this many words or stretches of words that the documents lack.
+LISTED: Final = 6
 #: Reasons of the gate that one side denies what the other states.
 _DENIED = re.compile(r"for a negation\Z|\Anegated, which|the evidence negates")
 #: Reasons of the gate that quote the words of the evidence that say otherwise. “says it is A, the evidence says B” is too weak.
 _SAYS = re.compile(
     r"(?<!, )the evidence says (?P<says>.+?)(?: there)?\Z|“(?P<quoted>.+)”\Z|but says .+ for (?P<was>.+)\Z"
 )
-_NAME = re.compile(r"(?<=[^\W_] )[A-ZÀ-Ý][\w’'-]+|\b\w*\d\w*[^\W\d]\w*|\b[A-Z]{2,}\b")
+_NAME = re.compile(r"`[^`\n]+`|(?<=[^\W_] )[A-ZÀ-Ý][\w’'-]+|\b\w*\d\w*[^\W\d]\w*|\b[A-Z]{2,}\b")
 _QUESTION = re.compile(r"[?？؟][\s\"'”’»)]*\Z")
 
 
@@ -61,10 +66,25 @@ def judged(claim: Claim, found: Found) -> CheckedSentence:
             return _result(claim, "contradicted", flag.why, span, flag)
     if not near or not _covered(claim, near, found):
         return _result(claim, "not_covered", "no span is about it")
-    missing = ", ".join(sorted(words_of(claim.text) - near[0].there)[:6])
+    missing = ", ".join(_missing(claim, near[0]))
     beyond = f"the nearest span does not say it{missing and f': nothing on {missing}'}"
     why = next((flag.why for flag in flags if flag.kind != "reversed_term"), beyond)
     return _result(claim, "unverified", why, near[0])
+
+
+def _missing(claim: Claim, span: Candidate) -> list[str]:
+    """The first words of the claim that neither the span nor what stands around it has; neighbours together, as written."""
+    text = compared(claim.text)
+    found: list[tuple[int, int]] = []
+    for word in content(claim.text):
+        if word.stem in span.there:
+            continue
+        if found and not any(map(str.isalnum, text[found[-1][1] : word.start])):
+            found[-1] = (found[-1][0], word.end)
+        else:
+            found.append((word.start, word.end))
+    shown = claim.text if len(claim.text) == len(text) else text
+    return list(dict.fromkeys(shown[start:end] for start, end in found))[:LISTED]
 
 
 def _result(
@@ -89,7 +109,9 @@ def _proves(claim: Claim, span: Candidate) -> bool:
         len(missing) * SPARE_WORDS <= len(wanted)
         and missing.isdisjoint(_names(claim))
         and _share(wanted, span.own) >= OWN_SHARE
+        and (len(wanted) >= SHORT_WORDS or len(span.own) <= LONGER * len(wanted))
         and density(wanted, span.text) >= CLOSE_TOGETHER
+        and not _exchanges(claim.text, span.text)
         and not _QUESTION.search(span.text)
         and _has_numbers(claim, span)
         and _binds_alike(claim, span)
@@ -98,12 +120,22 @@ def _proves(claim: Claim, span: Candidate) -> bool:
     return alike and _on_lead(claim, span)
 
 
+def _exchanges(text: str, there: str) -> bool:
+    """Whether `text` is `there` with two words exchanged that no "and" or "or" joins: who does what to whom."""
+    own, theirs = content(text), content(there)
+    moved = [one for one, other in zip(own, theirs, strict=False) if one.stem != other.stem]
+    if len(moved) != 2 or sorted(one.stem for one in own) != sorted(one.stem for one in theirs):
+        return False
+    between = compared(text)[moved[0].end : moved[1].start]
+    return any(map(str.isalnum, between)) and not re.search(of(detect(text)).terms.copies.joins, between)
+
+
 def _bare(text: str) -> str:
-    return without_mark(normal(text)).rstrip(".!。")
+    return without_mark(compared(text)).rstrip(".!。")
 
 
 def _names(claim: Claim) -> Stems:
-    """The words of the claim that name something: with a capital letter within it, or with a digit."""
+    """The words of the claim that name something: in code, with a capital letter within the claim, or with a digit."""
     return words_of(" ".join(_NAME.findall(claim.text)))
 
 
@@ -162,9 +194,10 @@ def _on_lead(claim: Claim, span: Candidate) -> bool:
 
 
 def _covered(claim: Claim, near: list[Candidate], found: Found) -> bool:
-    if found.coverage is not None and found.coverage >= COVERED:
-        return True
     wanted = words_of(claim.text)
+    least = fmean([COVERED[script_of(word[0])] for word in wanted] or [COVERED[""]])
+    if found.coverage is not None and found.coverage >= least:
+        return True
     best = max(found.weight(wanted & span.there) for span in near) / (found.weight(wanted) or 1.0)
     return best >= (COVERED_SHARE if found.coverage is None else 2 * COVERED_SHARE)
 

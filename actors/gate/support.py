@@ -73,7 +73,7 @@ def signs(sentence: str, evidence: Sequence[str]) -> dict[str, float]:
     text = normal(strip_markers(sentence)).strip()
     words = [stem.stem for stem in stems(text)]
     held = [[one.where(word) for word in words] for one in map(_index, evidence)]
-    script = Counter(_script(word[0]) for word in words).most_common(1)[0][0]
+    script = Counter(script_of(word[0]) for word in words).most_common(1)[0][0]
     texts = [read(item).text for item in evidence]
     return {
         "around": 1 - max(map(_most, held)) / len(words),
@@ -106,10 +106,10 @@ def _index(text: str) -> _Index:
 @lru_cache(maxsize=65536)
 def _root(stem: str) -> str:
     """The beginning that forms of a word share; a pair of Chinese characters has no forms."""
-    return stem[: max(_ROOT[_script(stem[0])], len(stem) - ROOT_SPARE_LETTERS)]
+    return stem[: max(_ROOT[script_of(stem[0])], len(stem) - ROOT_SPARE_LETTERS)]
 
 
-def _script(letter: str) -> str:
+def script_of(letter: str) -> str:
     """One of _ROOT."""
     return next((name for name, is_of in _SCRIPTS.items() if is_of(letter)), "")
 

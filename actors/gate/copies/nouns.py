@@ -28,7 +28,10 @@ _CAPITAL = re.compile(r"(?<![.!?:…»”\"*#|•\n-][ \n])(?<![\n(“«\"*])(?<
 
 
 def other_noun(copy: Copy, change: CopyChange, written: str, there: str, evidence: Sequence[str], language: str) -> str:
-    """The replaced noun and its replacement; "" if both are the same or it is unclear. `written` and `there` have capitals."""
+    """The replaced noun and its replacement; "" if both are the same or it is unclear. `written` and `there` have capitals.
+
+    One name for another contradicts; a noun "in place of" another may be a second word for the same.
+    """
     took, gave = change.end - change.begin, change.last - change.first
     if copy.share < NAME_COPY_SHARE or not took or not gave or gave > took + NOUN_SPARE_WORDS:
         return ""
@@ -46,18 +49,18 @@ def other_noun(copy: Copy, change: CopyChange, written: str, there: str, evidenc
     names = _capitals(written) | _capitals(there) | {name for text in evidence for name in _capitals(text)}
     named, was_named = ([token for token in some if token.text in names] for some in (unlike, gone))
     if named and was_named:
-        return _says(named, was_named)
+        return f"says {_words(named)} for {_words(was_named)}"
     harmless = (
         was_named
         or (named and _elsewhere(named, evidence, copy.there))
         or not _are_other_nouns(copy, unlike, gone, knows)
         or _points_back(copy, change, unlike, evidence, knows)
     )
-    return "" if harmless else _says(unlike, gone)
+    return "" if harmless else f"has {_words(unlike)} in place of {_words(gone)}"
 
 
-def _says(new: Sequence[CopyToken], old: Sequence[CopyToken]) -> str:
-    return f"says {' '.join(token.text for token in new)} for {' '.join(token.text for token in old)}"
+def _words(tokens: Sequence[CopyToken]) -> str:
+    return " ".join(token.text for token in tokens)
 
 
 def _exchanged(
@@ -139,4 +142,4 @@ def other_characters(
     points = any(knows.points_back.fullmatch(copy.there[at - size : at]) for size in (1, 2) if at >= size)
     if (points or knows.points_back.match(old)) and any(new in read(text).text for text in evidence):
         return ""
-    return f"says {new} for {old}"
+    return f"has {new} in place of {old}"

@@ -64,10 +64,23 @@ def test_instructions_claim_nothing(sentence: str) -> None:
         "Los contratos se leen antes de la firma.",
         "직원은 연차를 이월할 수 있습니다.",
         "يقرأ الموظفون العقد قبل التوقيع.",
+        "Please note that the contract has two parts.",
+        "Veuillez noter que le contrat a deux parties.",
+        "Tenga en cuenta que el contrato tiene dos partes.",
+        "请注意，合同有两个部分。",
+        "يرجى ملاحظة أن العقد من جزأين.",
     ],
 )
 def test_statements_claim_something(sentence: str) -> None:
     assert claim_of(sentence).states
+
+
+def test_addresses_after_a_sentence_claim_nothing() -> None:
+    text = (
+        "- Staff have 20 days of leave.\n  https://example.org/leave https://example.org/days\n\nhttps://example.org/\n"
+    )
+    assert claimed(text) == ["Staff have 20 days of leave."]
+    assert claimed("The form is at https://example.org/leave.") == ["The form is at https://example.org/leave."]
 
 
 def test_places_are_in_the_file() -> None:

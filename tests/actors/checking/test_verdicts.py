@@ -100,6 +100,50 @@ def test_short_claims_need_their_subject() -> None:
     assert [judged(claim, found).verdict for claim in about] == ["verified", "unverified"]
 
 
+@pytest.mark.parametrize(
+    ("document", "claim"),
+    [
+        ("For example, the built-in pods resource contains a collection of objects.",
+         "For instance, the built-in pods resource contains a collection of objects."),
+        ("Every branch runs the code of the variant that the value has at that time.",
+         "Every branch runs the code of the member that the value has at that time."),
+        ("它会根据枚举的变体运行不同的代码。", "它会根据枚举的成员运行不同的代码。"),
+    ],
+)  # fmt: skip
+def test_another_word_for_a_thing_does_not_contradict(document: str, claim: str) -> None:
+    assert judged(claim_of(claim), given(document)).verdict == "unverified"
+
+
+def test_exchanged_words_are_not_verified() -> None:
+    found = given(
+        "A cookie is a piece of text stored by your browser.", "当 `s1` 和 `s2` 离开作用域，都会释放相同的内存。"
+    )
+    assert judged(claim_of("A browser is a piece of text stored by your cookie."), found).verdict == "unverified"
+    assert judged(claim_of("当 `s2` 和 `s1` 离开作用域，都会释放相同的内存。"), found).verdict == "verified"
+
+
+def test_other_code_is_not_verified() -> None:
+    found = given("如果我们确实需要深度复制堆上的数据，而不仅仅是栈上的数据，可以使用一个叫做 `clone` 的方法。")
+    claim = "如果我们确实需要深度复制堆上的数据，而不仅仅是栈上的数据，可以使用一个叫做 `copy` 的方法。"
+    assert judged(claim_of(claim), found).verdict == "unverified"
+
+
+def test_few_words_of_a_long_span_verify_nothing() -> None:
+    found = given(
+        "If a repository does not exist, the program returns exit code 10 and prints the error message again."
+    )
+    assert judged(claim_of("The error code returns."), found).verdict == "unverified"
+
+
+def test_reasons_show_words_as_written() -> None:
+    result = judged(claim_of("Les élèves rendent chaque livre avant Noël."), given("Les élèves rendent un livre."))
+    assert result.why == "the nearest span does not say it: nothing on chaque, avant Noël"
+
+
+def test_emphasis_within_chinese_changes_nothing() -> None:
+    assert judged(claim_of("值被移动到了变量之中。"), given("值被 移动 到了变量之中。")).verdict == "verified"
+
+
 def test_density_is_of_the_shortest_stretch() -> None:
     wanted = words_of("red blue")
     assert density(wanted, "red green blue red") == 1.0
