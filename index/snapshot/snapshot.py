@@ -267,7 +267,7 @@ def point_at(index: Path, snapshot: str) -> None:
 def prune(index: Path, keep: int = KEEP) -> None:
     """Delete all but the newest `keep` snapshots, the current one, and those being read. Call under `writing`."""
     now, known = current(index), names(index)
-    for name in known[: len(known) - keep]:
+    for name in known[: max(len(known) - keep, 0)]:
         directory = index / "snapshots" / name
         if name == now:
             continue
