@@ -13,7 +13,7 @@ from actors.gate.flags import Flag, flag
 from actors.gate.markup import without_markup
 from actors.gate.names import other_names
 from actors.gate.numbers import wrong_numbers
-from actors.gate.overlap import foreign, is_factual, overlap, secrets
+from actors.gate.overlap import foreign, is_factual, is_header, overlap, secrets
 from actors.gate.places import closest_part
 from actors.gate.prompt_lines import prompt_lines
 from actors.gate.quotes import fabricated_quotes, is_term
@@ -253,7 +253,7 @@ def objections(sentence: str, against: Sequence[Evidence]) -> Objections:
     found = Objections([], {})
     texts = [_text(item) for item in against]
     numbers = tuple(item.n for item in against)
-    is_heading = sentence.lstrip().startswith("#")
+    is_heading = sentence.lstrip().startswith("#") or is_header(sentence)
     for number in wrong_numbers(sentence, texts):
         if not number.instead and _is_of_heading(number.words, sentence, against):
             continue
