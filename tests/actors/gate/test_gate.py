@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.facts.forces import forces
 from actors.gate.check import check_contents, check_sentence, withholds
 from actors.gate.flags import STRONG, standing
+from index.languages.characters import normal
 from prompts.contracts import Evidence
 
 PASSAGES = {
@@ -370,3 +372,17 @@ def test_code_is_compared_with_evidence_code(code: str, strong: bool) -> None:
 def test_number_of_its_heading_is_not_invented(heading: str, text: str, sentence: str, kept: bool) -> None:
     evidence = Evidence(n=1, source_id="policy.md", title="Policy", text=text, section=f"Policy › {heading}")
     assert ("fabricated_number" not in {one.kind for one in check_sentence(sentence, (evidence,))}) == kept
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "volumes can only be used as created volumes."),
+        ("es", "solo puede usarse un volumen creado."),
+        ("fr", "le volume ne peut que servir de copie."),
+        ("zh", "卷只能静态创建。"),
+        ("ar", "لا يجوز إلا استعمال القرص."),
+    ],
+)
+def test_a_restriction_is_no_permission(language: str, text: str) -> None:
+    assert [force.name for force in forces(normal(text), language)] == ["duty"]

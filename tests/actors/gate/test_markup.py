@@ -58,7 +58,12 @@ def test_link_title_is_no_quotation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("header", "row"), [("| Plan | Monthly price |", "| A | 5 € [1] |"), ("| 요금제 | 월 가격 |", "| A | 5 € [1] |")]
+    ("header", "row"),
+    [
+        ("| Plan | Monthly price |", "| A | 5 € [1] |"),
+        ("| Offre | Coût par Mois |", "| A | 5 € [1] |"),
+        ("| 요금제 | 월 가격 |", "| A | 5 € [1] |"),
+    ],
 )
 def test_a_table_header_is_no_sentence(header: str, row: str) -> None:
     item = Evidence(n=1, source_id="a", title="", text="Plan: A | Price: 5 €\nPlan: B | Price: 6 €")
