@@ -45,18 +45,22 @@ _OF: Final = {range_: re.compile(f"[{range_}]") for range_ in (HANGUL, HAN, ARAB
 FROM_RIGHT: Final[tuple[Script, ...]] = ("arabic",)
 
 
+@lru_cache(maxsize=8192)
 def is_hangul(character: str) -> bool:
     return _OF[HANGUL].match(character) is not None
 
 
+@lru_cache(maxsize=8192)
 def is_han(character: str) -> bool:
     return _OF[HAN].match(character) is not None
 
 
+@lru_cache(maxsize=8192)
 def is_arabic(character: str) -> bool:
     return _OF[ARABIC].match(character) is not None
 
 
+@lru_cache(maxsize=8192)
 def is_latin(character: str) -> bool:
     return _OF[LATIN].match(character) is not None
 

@@ -5,7 +5,7 @@ without spaces, the matching stretch alone is found. Words of grammar, and words
 """
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from functools import lru_cache
 
 from index.languages import every
@@ -15,10 +15,10 @@ from index.text.question_words import without_question_words
 
 type Stretch = tuple[int, int]
 
-#: A character with what belongs to it: combining marks, the vowels and finals of a decomposed syllable, invisible characters.
-_CLUSTER = re.compile(
-    r"(?s:.)[\u0300-\u036f\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed\u1160-\u11ff\u200b-\u200f\ufe00-\ufe0f]*"
-)
+_MARKS = r"\u0300-\u036f\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed\u1160-\u11ff\u200b-\u200f\ufe00-\ufe0f"
+#: Plain letters, or a character with what belongs to it: combining marks, the vowels and finals of a decomposed syllable,
+#: invisible characters.
+_CLUSTER = re.compile(rf"[\x00-\x7f]+(?![{_MARKS}])|(?s:.)[{_MARKS}]*")
 _folded = lru_cache(maxsize=8192)(fold)
 #: The text allowed between two matching words of one stretch.
 _JOINS = frozenset((" ", "-", "\u00a0", "\u202f", "\u2011", "\u3000"))
@@ -40,47 +40,58 @@ def _is_letter(term: str) -> bool:
 
 def matches(text: str, wanted: Set[str]) -> tuple[Stretch, ...]:
     """The stretches of `text` that match one of the terms, in order; stretches that touch or are side by side are one."""
-    folded, positions = _placed(text)
+    folded, starts, ends = _placed(text)
     results: list[Stretch] = []
     for first, last in _matching(folded, wanted):
-        start, end = positions[first][0], positions[last - 1][1]
+        start, end = starts[first], ends[last - 1]
         if results and (start <= results[-1][1] or text[results[-1][1] : start] in _JOINS):
             start = results.pop()[0]
         results.append((start, end))
     return tuple(results)
 
 
-def _placed(text: str) -> tuple[str, list[Stretch]]:
-    """The folded text, and for each of its characters the stretch of `text` that it came from."""
+def _placed(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
+    """The folded text, and where in `text` each of its characters begins and ends."""
     if text.isascii():
-        return text.lower(), [(at, at + 1) for at in range(len(text))]
+        return text.lower(), range(len(text)), range(1, len(text) + 1)
     folded: list[str] = []
-    positions: list[Stretch] = []
+    starts: list[int] = []
+    ends: list[int] = []
     for cluster in _CLUSTER.finditer(text):
-        letters = _folded(cluster[0])
-        folded.append(letters)
-        positions += [cluster.span()] * len(letters)
-    return "".join(folded), positions
+        start, end = cluster.span()
+        if cluster[0].isascii():
+            folded.append(cluster[0].lower())
+            starts += range(start, end)
+            ends += range(start + 1, end + 1)
+        else:
+            letters = _folded(cluster[0])
+            folded.append(letters)
+            starts += [start] * len(letters)
+            ends += [end] * len(letters)
+    return "".join(folded), starts, ends
 
 
 def _matching(folded: str, wanted: Set[str]) -> Iterator[Stretch]:
-    for word in WORD.finditer(folded):
-        at = word.start()
-        if is_han(folded[at]):
-            yield from ((at + n, at + n + 2) for n in range(len(word[0]) - 1) if word[0][n : n + 2] in wanted)
-            if len(word[0]) == 1 and word[0] in wanted:
-                yield word.span()
-        elif is_hangul(folded[at]):
-            yield from _inside(word[0], at, wanted)
-        elif not wanted.isdisjoint(own := terms_of(word[0])):
-            stretch = word[0].find(own[0]) if is_arabic(folded[at]) else -1
-            yield (at + max(stretch, 0), word.end())
+    syllables = [term for term in wanted if len(term) > 1 and is_hangul(term[0])]
+    for found in WORD.finditer(folded):
+        at, word = found.start(), found[0]
+        if word.isascii():
+            if not wanted.isdisjoint(terms_of(word)):
+                yield found.span()
+        elif is_han(word[0]):
+            yield from ((at + n, at + n + 2) for n in range(len(word) - 1) if word[n : n + 2] in wanted)
+            if len(word) == 1 and word in wanted:
+                yield found.span()
+        elif is_hangul(word[0]):
+            yield from _inside(word, at, wanted, syllables)
+        elif not wanted.isdisjoint(own := terms_of(word)):
+            stretch = word.find(own[0]) if is_arabic(word[0]) else -1
+            yield (at + max(stretch, 0), found.end())
 
 
-def _inside(word: str, at: int, wanted: Set[str]) -> Iterator[Stretch]:
+def _inside(word: str, at: int, wanted: Set[str], syllables: Sequence[str]) -> Iterator[Stretch]:
     """The terms in a word of syllables: at its beginning before a particle, or anywhere in a compound."""
     if len(own := terms_of(word)) == 1 and own[0] in wanted:
         yield (at, at + len(own[0])) if word.startswith(own[0]) else (at, at + len(word))
         return
-    index = [(word.find(term), len(term)) for term in wanted if len(term) > 1 and is_hangul(term[0])]
-    yield from sorted((at + start, at + start + length) for start, length in index if start >= 0)
+    yield from sorted((at + start, at + start + len(term)) for term in syllables if (start := word.find(term)) >= 0)
