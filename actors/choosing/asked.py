@@ -138,7 +138,7 @@ class Asked:
 
     def weight_of(self, held: Set[str]) -> float:
         """The weight of those of its terms; in their order, since a sum of floats must not depend on that of a set."""
-        return sum(weight for term, weight in self.terms.items() if term in held)
+        return sum([weight for term, weight in self.terms.items() if term in held])
 
     @property
     def whole(self) -> float:

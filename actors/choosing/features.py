@@ -152,8 +152,8 @@ def _terms(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
-def _grams(term: str) -> frozenset[str]:
-    return frozenset(grams(term))
+def _grams(term: str) -> tuple[str, ...]:
+    return tuple(piece.removeprefix("^") for piece in frozenset(grams(term)))
 
 
 def values(asked: Asked, read: Sequence[Read], passages: Sequence[Passage]) -> list[list[float]]:
@@ -177,13 +177,14 @@ def _row(
 ) -> list[float]:
     unit, passage = read.unit, passages[read.unit.passage]
     whole, heaviest = asked.whole, asked.heaviest
-    every = read.bag | read.context
     covered = rarest = 0.0
     for term, weight in asked.terms.items():
-        covered += weight * (1.0 if term in every else _in_pieces(term, read.folded_all))
         if term in read.bag:
+            covered += weight
             rarest = max(rarest, weight)
-    shares = [read.share(asked, at) for at in range(len(read.sentences))]
+        else:
+            covered += weight * (1.0 if term in read.context else _in_pieces(term, read.folded_all))
+    shares = [asked.weight_of(words) / whole for words in read.sentences]
     fits = [
         share
         for share, text in zip(shares, read.sentence_texts, strict=True)
@@ -201,7 +202,8 @@ def _row(
         "form": max(fits, default=0.0),
         "identifiers_missing": lacking(asked.identifiers, read.folded_all),
         "pieces": sum(itertools.compress(piece_weight.values(), held)) / pieces_whole,
-        "body_pieces": sum(w for piece, w in piece_weight.items() if piece in read.marked) / pieces_whole,
+        "body_pieces": sum(itertools.compress(piece_weight.values(), map(read.marked.__contains__, piece_weight)))
+        / pieces_whole,
         "rank": 1 / (1 + (asked.ranks[unit.passage] if asked.ranks else unit.passage)),
         "score": 0.0 if asked.given else passage.score,  # its scale is the caller's
         "heading": heading,
@@ -232,7 +234,7 @@ def _in_pieces(term: str, folded: str) -> float:
     if term in folded:
         return 1.0
     pieces = _grams(term)
-    held = sum(piece.removeprefix("^") in folded for piece in pieces) / (len(pieces) or 1)
+    held = sum(map(folded.__contains__, pieces)) / (len(pieces) or 1)
     return max(held - _PIECES_FROM, 0.0)
 
 
