@@ -70,12 +70,12 @@ def _marks(text: str) -> set[str | None]:
 
 @lru_cache(maxsize=4096)
 def _is_draft(name: str) -> bool:
-    return bool(_draft().search(name))
+    return bool(_standing("draft").search(name))
 
 
 @cache
-def _draft() -> re.Pattern[str]:
-    return union(lambda language: language.terms.standing.draft)
+def _standing(field: str) -> re.Pattern[str]:
+    return union(lambda language: getattr(language.terms.standing, field))
 
 
 def _newest(by: str, old: dict[str, str]) -> str:
@@ -99,7 +99,7 @@ def _replaces(newer: Sequence[Dated], older: Sequence[Dated]) -> bool:
 @lru_cache(maxsize=1024)
 def _replacing(text: str) -> tuple[str, ...]:
     """The sentences that say that something is replaced or repealed."""
-    says = union(lambda language: language.terms.standing.replaces)
+    says = _standing("replaces")
     return tuple(text[a:b] for a, b in split(text) if says.search(text, a, b)) if says.search(text) else ()
 
 
@@ -128,13 +128,12 @@ def _names(sentence: str, by: Dated, older: Sequence[Dated]) -> bool:
 
 
 def _says_so_itself(parts: Sequence[Dated]) -> bool:
-    retired = union(lambda language: language.terms.standing.retired)
-    return bool(retired.search(parts[0].title)) or any(_ended(part.text) for part in parts)
+    return bool(_standing("retired").search(parts[0].title)) or any(_ended(part.text) for part in parts)
 
 
 @lru_cache(maxsize=1024)
 def _ended(text: str) -> bool:
-    return bool(union(lambda language: language.terms.standing.ended).search(text))
+    return bool(_standing("ended").search(text))
 
 
 def _is_later(one: Dated, other: Dated) -> bool:
@@ -160,7 +159,7 @@ def _is_later(one: Dated, other: Dated) -> bool:
 @lru_cache(maxsize=4096)
 def _key(name: str) -> str:
     """A title or source id without dates, versions and words for a draft, for comparing."""
-    plain = _draft().sub(" ", _VERSION.sub(" ", _DATE.sub(" ", ascii_digits(name))))
+    plain = _standing("draft").sub(" ", _VERSION.sub(" ", _DATE.sub(" ", ascii_digits(name))))
     return " ".join(re.findall(r"\w+", fold(plain)))
 
 
