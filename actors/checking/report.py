@@ -9,7 +9,7 @@ import msgspec
 type Verdict = Literal["verified", "contradicted", "unverified", "not_covered", "no_claim"]
 
 VERDICTS: tuple[Verdict, ...] = ("verified", "contradicted", "unverified", "not_covered", "no_claim")
-#: Those that a reader should look at, from the worst.
+#: Those of sentences that a reader should look at, from the worst.
 FINDINGS = VERDICTS[1:4]
 
 
@@ -51,7 +51,8 @@ class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def findings(self) -> list[CheckedSentence]:
-        return [sentence for sentence in self.sentences if sentence.verdict in FINDINGS]
+        """The sentences that a reader should look at, from the worst."""
+        return [one for verdict in FINDINGS for one in self.sentences if one.verdict == verdict]
 
 
 def report_of(sentences: Iterable[CheckedSentence], snapshot: str = "") -> CheckReport:

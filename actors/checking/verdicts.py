@@ -67,9 +67,9 @@ def judged(claim: Claim, found: Found) -> CheckedSentence:
     if not near or not _covered(claim, near, found):
         return _result(claim, "not_covered", "no span is about it")
     missing = ", ".join(_missing(claim, near[0]))
-    beyond = f"the nearest span does not say it{missing and f': nothing on {missing}'}"
-    why = next((flag.why for flag in flags if flag.kind != "reversed_term"), beyond)
-    return _result(claim, "unverified", why, near[0])
+    beyond = f"does not say it: nothing on {missing}" if missing else "has its words, but does not say it"
+    odd = next((flag for flag in flags if flag.kind != "reversed_term"), None)
+    return _result(claim, "unverified", odd.why if odd else f"the nearest span {beyond}", near[0], odd)
 
 
 def _missing(claim: Claim, span: Candidate) -> list[str]:
@@ -79,7 +79,7 @@ def _missing(claim: Claim, span: Candidate) -> list[str]:
     for word in content(claim.text):
         if word.stem in span.there:
             continue
-        if found and not any(map(str.isalnum, text[found[-1][1] : word.start])):
+        if found and not text[found[-1][1] : word.start].strip():
             found[-1] = (found[-1][0], word.end)
         else:
             found.append((word.start, word.end))

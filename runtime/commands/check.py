@@ -87,7 +87,10 @@ def check_command(
     else:
         _print(report, checked)
     worst = _FINDINGS[: _FINDINGS.index(fail_on) + 1]
-    return 3 if any(sentence.verdict in worst for sentence in report.sentences) else 0
+    if not any(sentence.verdict in worst for sentence in report.findings):
+        return 0
+    say(f"exit code 3: a sentence is {' or '.join(worst).replace('_', ' ')} (--fail-on {fail_on})", err=True)
+    return 3
 
 
 def _read(file: Path) -> "CheckedFile":
@@ -144,7 +147,8 @@ def _print(report: "CheckReport", file: "CheckedFile") -> None:
         place = f":{file.line_of(sentence.start)[0]}" if file.is_text else f", page {page}" if page else ""
         say(Bold(sentence.verdict.replace("_", " ")), f"  {one_line(file.name)}{place}")
         say("  ", *_bold(sentence.text, sentence.words))
-        say(f"    {one_line(sentence.why)}")
+        if sentence.spans:
+            say(f"    {one_line(sentence.why)}")
         for span in sentence.spans:
             at = f", page {span.page}" if span.page is not None else ""
             say("    > ", *_bold(span.text, span.against))

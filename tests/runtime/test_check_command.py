@@ -46,10 +46,20 @@ def test_exit_codes(file: str, fail_on: str, code: int) -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_terminal_shows_both_sides() -> None:
-    output = run("text.md", "--context", "rules.md").output
+    result = run("text.md", "--context", "rules.md")
+    output = result.stdout
+    assert result.stderr == "exit code 3: a sentence is contradicted (--fail-on contradicted)\n"
     assert "contradicted  text.md:4" in output
     assert "> Award leave expires one year after it is issued." in output
     assert output.endswith("1 verified, 1 contradicted, 1 unverified, 0 not covered, 1 no claim\n")
+
+
+@pytest.mark.usefixtures("folder")
+def test_terminal_begins_with_the_worst() -> None:
+    Path("text.md").write_text(f"Penguins huddle together in blizzards.\n\n{TEXT}")
+    lines = run("text.md", "--context", "rules.md").stdout.splitlines()
+    shown = [line for line in lines if "text.md:" in line]
+    assert shown == ["contradicted  text.md:6", "unverified  text.md:6", "not covered  text.md:1"]
 
 
 def test_sarif_places_findings(folder: Path) -> None:
