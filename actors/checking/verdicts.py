@@ -65,7 +65,7 @@ def judged(claim: Claim, found: Found) -> CheckedSentence:
         if _opposes(flag, claim, span):
             return _result(claim, "contradicted", flag.why, span, flag)
     if not near or not _covered(claim, near, found):
-        return _result(claim, "not_covered", "no span is about it")
+        return _result(claim, "not_covered", "no span shares enough of its words")
     missing = ", ".join(_missing(claim, near[0]))
     beyond = f"does not say it: nothing on {missing}" if missing else "has its words, but does not say it"
     odd = next((flag for flag in flags if flag.kind != "reversed_term"), None)
@@ -171,12 +171,13 @@ def _opposes(flag: Flag, claim: Claim, span: Candidate) -> bool:
         return False  # the cells of a row are no sentence
     wanted = words_of(claim.text)
     undisputed = wanted if denied else wanted - words_of(flag.words)
+    missing = undisputed - span.there
     return (
         len(undisputed & span.there) >= SAME_WORDS
         and _share(undisputed, span.own) >= (DENIED_SUBJECT if denied else SAME_SUBJECT)
         and density(undisputed, span.text) >= CLOSE_TOGETHER
         and (flag.kind == "fabricated_number" or len(span.own) <= LONGER * len(wanted))
-        and _names(claim).isdisjoint(undisputed - span.there)
+        and (not missing or (len(undisputed) > SHORT_WORDS and missing.isdisjoint(_names(claim))))
         and _on_lead(claim, span)
     )
 
