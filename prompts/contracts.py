@@ -6,6 +6,7 @@ step. A field's type gives the place of its text (`str` inside a line, else `Blo
 `Shortened`.
 """
 
+from functools import cache
 from types import get_original_bases
 from typing import Annotated, Any, ClassVar, get_args, get_origin
 
@@ -33,6 +34,7 @@ class Prompt[Reply](msgspec.Struct, frozen=True, kw_only=True):
     name: ClassVar[str]
 
     @classmethod
+    @cache
     def reply_type(cls) -> type[Reply]:
         """The type of a complete reply; `str` for agents that write prose."""
         bases = (base for each in cls.__mro__ for base in get_original_bases(each))

@@ -8,9 +8,11 @@ run of characters between words of grammar they are a word.
 
 import re
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import Final, Literal, get_args
+
+import msgspec
+from msgspec.structs import replace
 
 from bus.wire.parts import Collection, Question
 from index.languages import FALLBACK, LANGUAGES, every, of, pattern, spoken, union
@@ -109,8 +111,7 @@ _COMPARES: Final = union(lambda language: language.questions.comparison.compares
 _SIDES: Final = tuple(map(pattern, every(lambda language: language.questions.comparison.sides)))
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(msgspec.Struct, frozen=True):
     """`terms`: each term and its weight. `identifiers` must be in an answer, `likely` most often are; both are folded. `pieces`
     are of the question's words; `sides` are the terms of the two things compared. `cosine_counts`: how much a cosine says, 0 to
     1. `ranks`: of the passages, from 0, where that is not their order. `synonyms`: folded names in the question, each with
@@ -129,7 +130,7 @@ class Asked:
     ranks: tuple[int, ...] = ()
     synonyms: tuple[tuple[str, str], ...] = ()
     given: bool = False
-    variants: Mapping[str, "Asked"] = field(default_factory=dict)
+    variants: Mapping[str, "Asked"] = msgspec.field(default_factory=dict)
 
     def in_language(self, language: str) -> "Asked":
         """The question with its names as that language writes them, if it has any."""

@@ -8,8 +8,10 @@ what becomes of a choice is in actors/selecting/chosen.py.
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from operator import mul
+
+import msgspec
+from msgspec.structs import replace
 
 from actors.choosing.aliases import aliases, listed
 from actors.choosing.asked import Asked, read_question
@@ -46,8 +48,7 @@ _STOPS = (".", "!", "?", "。", "！", "？", "؟", "…")
 _MOST_LIKELY = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(msgspec.Struct, frozen=True):
     """`ranked` best first; `shown` are those to show, the best first; `leads`: of each of these the sentence that answers, as a
     slice of its passage; `probability`: that what is shown answers. `compares`: the question compares two things.
     """

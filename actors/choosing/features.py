@@ -4,9 +4,11 @@ import itertools
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
 
 from actors.choosing.aliases import Alias
 from actors.choosing.asked import Asked, holds
@@ -62,8 +64,7 @@ class Words(NamedTuple):
     terms: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(msgspec.Struct, frozen=True):
     """A unit with its words; `all` takes in what introduces it, its headings and the title."""
 
     unit: Unit

@@ -7,11 +7,10 @@ they never stand in for it, unless the question itself points back.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
-import msgspec
+from msgspec.structs import replace
 
 from actors.choosing.asked import Asked, read_question
 from actors.choosing.choose import Choice, choose
@@ -34,7 +33,7 @@ def choose_follow_up(
     synonyms: Mapping[str, Sequence[str]] | None = None,
 ) -> Choice | None:
     """As `choose`; with the words of the conversation where they make it surer and what is shown speaks of the question itself."""
-    by_itself = msgspec.structs.replace(question, topic="")
+    by_itself = replace(question, topic="")
     alone = choose(by_itself, passages, collection, synonyms)
     if alone is None or not question.topic:
         return alone
@@ -88,7 +87,7 @@ def choose_parts(
     most = MOST / len(parts)
     found = [
         choose(
-            msgspec.structs.replace(question, text=part, topic=""),
+            replace(question, text=part, topic=""),
             passages,
             collection,
             synonyms,

@@ -8,9 +8,10 @@ import itertools
 import math
 import re
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
+
+import msgspec
 
 from actors.choosing.asked import Asked, holds
 from actors.choosing.features import FEATURES, Read
@@ -22,8 +23,7 @@ from index.languages.meaning import nearness
 from index.languages.negation import is_negated
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(msgspec.Struct, frozen=True):
     """A unit with its score, unbounded, and its share of the probability among all units and none; `values` are its features."""
 
     unit: Unit

@@ -4,10 +4,10 @@ A unit is the smallest such stretch that says something by itself.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import msgspec
+from msgspec.structs import replace
 
 from actors.evidence.section import introductions
 from bus.wire.parts import Passage
@@ -22,8 +22,7 @@ LONG_PARAGRAPH = 300
 LOWEST = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(msgspec.Struct, frozen=True):
     """`passage`: its number, from 0; offsets are into that passage's text. `section`: the number of its section there.
 
     `path`: the headings that lead to it. `intro`: what introduces it in the source and is not in it. `first`: nothing but a
@@ -51,7 +50,7 @@ def units_of(passages: Sequence[Passage]) -> list[Unit]:
     found: list[Unit] = []
     for at, passage in enumerate(passages):
         # Without what differs from question to question, so that a passage is cut once.
-        own = msgspec.structs.replace(passage, score=0.0, coverage=None, cosine=None, rerank_score=None)
+        own = replace(passage, score=0.0, coverage=None, cosine=None, rerank_score=None)
         count = len(found)
         found += [replace(unit, passage=at, order=count + n, last=count + n) for n, unit in enumerate(_cut(own))]
     return found

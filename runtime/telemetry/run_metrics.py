@@ -6,7 +6,7 @@ from its start on, as a counter of Prometheus does; the edge serves its text at 
 
 import contextlib
 from collections.abc import Callable
-from functools import partial
+from functools import cache
 
 import msgspec
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
@@ -85,7 +85,13 @@ class RunMetrics:
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
         self._routes: set[str] = set()
-        counter, times = partial(Counter, registry=self._registry), partial(Histogram, registry=self._registry)
+
+        def counter(name: str, about: str, labels: list[str]) -> Callable[..., Counter]:
+            return cache(Counter(name, about, labels, registry=self._registry).labels)
+
+        def times(name: str, about: str, labels: list[str], buckets: tuple[float, ...]) -> Callable[..., Histogram]:
+            return cache(Histogram(name, about, labels, buckets=buckets, registry=self._registry).labels)
+
         self._runs = counter("groundwire_runs", "Runs that ended, by way in and how.", ["via", "outcome", "reason"])
         self._run_s = times("groundwire_run_seconds", "From the question to its end.", ["via"], buckets=_RUN_S)
         first = "From the question to the first checked sentence shown."
@@ -100,21 +106,21 @@ class RunMetrics:
 
     def count(self, run: CountedRun) -> None:
         via = self._route(run.via)
-        self._runs.labels(via, run.outcome, run.reason).inc()
-        self._run_s.labels(via).observe(run.run_s)
+        self._runs(via, run.outcome, run.reason).inc()
+        self._run_s(via).observe(run.run_s)
         if run.first_s is not None:
-            self._first_s.labels(via).observe(run.first_s)
-        self._sentences.labels(via).inc(run.sentences)
-        self._withheld.labels(via).inc(run.withheld)
+            self._first_s(via).observe(run.first_s)
+        self._sentences(via).inc(run.sentences)
+        self._withheld(via).inc(run.withheld)
         for flag in run.flags:
-            self._flags.labels(via, flag).inc()
+            self._flags(via, flag).inc()
         for stage, took_s, fallback in run.stages:
-            self._stage_s.labels(stage).observe(took_s)
+            self._stage_s(stage).observe(took_s)
             if fallback:
-                self._fallbacks.labels(stage).inc()
+                self._fallbacks(stage).inc()
         for model, tokens_in, tokens_out in run.tokens:
-            self._tokens.labels(model, "input").inc(tokens_in)
-            self._tokens.labels(model, "output").inc(tokens_out)
+            self._tokens(model, "input").inc(tokens_in)
+            self._tokens(model, "output").inc(tokens_out)
 
     def text(self) -> bytes:
         return generate_latest(self._registry)

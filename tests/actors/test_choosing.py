@@ -2,9 +2,9 @@
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from actors.choosing.asked import read_question
 from actors.choosing.choose import MOST_UNITS, Ranked, choice_of, rank, to_show

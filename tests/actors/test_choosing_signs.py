@@ -1,9 +1,8 @@
 """What speaks for and against a whole choice."""
 
-from dataclasses import replace
-
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from actors.choosing.asked import read_question
 from actors.choosing.choose import rank, to_show

@@ -1,6 +1,5 @@
 """Retrieved passages, judged and merged: verbatim excerpts only, every passage once, at most one more round."""
 
-from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -459,7 +458,9 @@ def test_consultation_shows_no_low_confidence(profile: str, voice: Any, least: f
     message = found(clinic, question=question(profile=profile, language="zh", text=text, voice=voice))
     choice = chosen(message, (clinic,))
     assert choice is not None
-    ended = [unsure(message, (clinic,), replace(choice, probability=each)) for each in (least - 0.01, least)]
+    ended = [
+        unsure(message, (clinic,), msgspec.structs.replace(choice, probability=each)) for each in (least - 0.01, least)
+    ]
     assert [each is None for each in ended] == [False, True]
 
 
