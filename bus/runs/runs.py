@@ -110,7 +110,7 @@ class Runs:
         attempt = 0
         while True:
             run_id = self.run_id_for(question, access, attempt)
-            records = await self._latest([key_of(QuestionAsked, run_id).subject, finished(run_id).subject])
+            records = await self.latest([key_of(QuestionAsked, run_id).subject, finished(run_id).subject])
             if not any(_is_unrun(record) for record in records):
                 return Submitted(run_id, created=not records)
             attempt += 1
@@ -119,17 +119,16 @@ class Runs:
         self,
         question: QuestionAsked,
         run_id: str | None = None,
-        deadline_s: float | None = None,
         *,
         headers: Mapping[str, str] | None = None,
     ) -> Submitted:
-        """Write the question into the journal, once. `deadline_s` applies to a question that names none.
+        """Write the question into the journal, once.
 
         A question whose ack does not come in time is withdrawn: its end is written behind it, so that it is not run if the server
         stores it later. Raises BadId, KeyReused, Unavailable.
         """
         run = Submitted(check_id(run_id), created=True) if run_id is not None else await self.identify(question)
-        return await self._submit(question, run, deadline_s, repeatable=run_id is not None, headers=headers)
+        return await self._submit(question, run, repeatable=run_id is not None, headers=headers)
 
     async def _check_room(self, key: Key, *, given: bool) -> None:
         """Raises Unavailable when the journal takes no more questions; a question that the journal has is not new."""
@@ -143,7 +142,6 @@ class Runs:
     async def submit_and_read(
         self,
         question: QuestionAsked,
-        deadline_s: float | None = None,
         *,
         access: Access | None = None,
         run: Submitted | None = None,
@@ -159,7 +157,7 @@ class Runs:
             if access is not None and run.created:
                 async with self._patience():
                     await grant(self.journal, run.run_id, access, patience_s=self._patience_s)
-            submitted = await self._submit(question, run, deadline_s, headers=headers)
+            submitted = await self._submit(question, run, headers=headers)
             if question.idempotency_key is not None:
                 async with self._patience():
                     await reader.read_back(self.journal)
@@ -191,14 +189,11 @@ class Runs:
         self,
         question: QuestionAsked,
         run: Submitted,
-        deadline_s: float | None,
         *,
         repeatable: bool = False,
         headers: Mapping[str, str] | None = None,
     ) -> Submitted:
         """`repeatable`: others may have written a question under this id."""
-        if question.deadline_s is None and deadline_s is not None:
-            question = msgspec.structs.replace(question, deadline_s=deadline_s)
         key = key_of(QuestionAsked, run.run_id)
         if run.created:
             await self._check_room(key, given=repeatable or question.idempotency_key is not None)
@@ -211,7 +206,7 @@ class Runs:
             if created or not (repeatable or question.idempotency_key is not None):
                 return run
         # The record exists, even if a server of a cluster that lags behind has none.
-        there = readable((await self._latest([key.subject], behind=(key.subject, 1)))[0])
+        there = readable((await self.latest([key.subject], behind=(key.subject, 1)))[0])
         if not isinstance(there, QuestionAsked) or _essence(there) != _essence(question):
             name, field = ("run id", "run_id") if repeatable else ("key", "idempotency_key")
             raise KeyReused(f"the {name} belongs to another question; use a new {field}")
@@ -285,9 +280,10 @@ class Runs:
             record = with_shown(record, story.messages, frames)
         return with_sentences(record)
 
-    async def beside(self, filters: Sequence[str]) -> list[Record]:
+    async def latest(self, filters: Sequence[str], behind: tuple[str, int] | None = None) -> list[Record]:
         """Records by their subjects, oldest first. Raises Unavailable."""
-        return await self._latest(filters)
+        async with self._patience():
+            return await self.journal.latest(filters, behind=behind)
 
     async def put_beside(self, key: Key, data: bytes) -> bool:
         """Write a record that is no message of the pipeline, once. False: it exists. Raises Unavailable."""
@@ -306,7 +302,7 @@ class Runs:
         """
         asked = key_of(QuestionAsked, run_id).subject
         for _ in range(_LOOKS):
-            found = await self._latest(filters)
+            found = await self.latest(filters)
             if any(record.key.subject == asked for record in found):
                 return found
             async with self._patience():
@@ -359,27 +355,20 @@ class Runs:
         async with self._patience():
             return await self.journal.write(key, message, headers=headers, patience_s=math.inf) is not None
 
-    async def _latest(self, filters: Sequence[str], behind: tuple[str, int] | None = None) -> list[Record]:
-        async with self._patience():
-            return await self.journal.latest(filters, behind=behind)
-
     @contextlib.asynccontextmanager
     async def _patience(self) -> AsyncIterator[None]:
         """Wait for a connected server while there is time. Raises Unavailable.
 
         Nothing is sent until it is connected: a question must not go out later, when no client waits for its answer.
         """
+        kind = Unavailable
         try:
             async with asyncio.timeout(self._patience_s):
-                connected = False
-                while True:  # nats-py has no event for this
-                    if self.client.is_connected:
-                        break
+                while not self.client.is_connected:  # noqa: ASYNC110 - nats-py has no event for this
                     await asyncio.sleep(0.02)
-                connected = True
+                kind = NoAnswer
                 yield
         except TimeoutError:
-            kind = NoAnswer if connected else Unavailable
             raise kind("nats-server does not answer; try again when it is back") from None
 
 

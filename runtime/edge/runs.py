@@ -142,7 +142,7 @@ async def judge(request: web.Request, judged: Judged) -> web.Response:
     edge, caller = request.app[EDGE], request[CALLER]
     run_id = check_id(request.match_info["run_id"])
     await edge.check_theirs(caller, run_id)
-    if not await edge.runs.beside([key_of(QuestionAsked, run_id).subject]):
+    if not await edge.runs.latest([key_of(QuestionAsked, run_id).subject]):
         raise no_such_run(run_id)
     verdict = Verdict(verdict=judged.verdict, note=judged.note, by=caller.name)
     number = await add_verdict(edge.runs.journal, run_id, verdict, patience_s=PATIENCE_S)

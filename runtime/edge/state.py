@@ -157,7 +157,7 @@ class Edge:
         access = caller.access
         run = await self.runs.identify(question, access)
         if not run.created:
-            return (await self.runs.submit_and_read(question, deadline_s, access=access, run=run))[1]
+            return (await self.runs.submit_and_read(question, access=access, run=run))[1]
         if question.events != "all":
             return await self._enter(caller, question, transport, deadline_s, run)
         shown, queued = self.runs.router.reader(run.run_id), asyncio.Event()
@@ -206,7 +206,8 @@ class Edge:
         position: Position | None = None,
     ) -> Reader:
         access, run_id = caller.access, run.run_id
-        longest_s = question.deadline_s or deadline_s or self.run_deadline_s
+        own_s = question.deadline_s or deadline_s
+        longest_s = own_s or self.run_deadline_s
         received, began, key = time.time(), time.monotonic(), access.key if access else ""
         await self.admission.enter(run_id, question, longest_s, key=key, position=position)
         headers = {VIA: transport, RECEIVED: f"{received:.6f}"}
@@ -214,9 +215,10 @@ class Edge:
             headers[TRACEPARENT] = caller.traceparent
         try:
             if (waited_s := time.monotonic() - began) > NOTABLE_S:  # the deadline counts from the request
-                question = msgspec.structs.replace(question, deadline_s=max(longest_s - waited_s, NOTABLE_S))
+                own_s = max(longest_s - waited_s, NOTABLE_S)
+            question = msgspec.structs.replace(question, deadline_s=own_s)
             submitting = asyncio.create_task(
-                self.runs.submit_and_read(question, deadline_s, access=access, run=run, headers=headers),
+                self.runs.submit_and_read(question, access=access, run=run, headers=headers),
                 name=f"submit {run_id}",
             )
             try:

@@ -25,7 +25,7 @@ from runtime.edge.openai.retries import submit_or_join
 from runtime.edge.parameters import IDEMPOTENCY_KEY, value_of
 from runtime.edge.passages_markdown import markdown, within
 from runtime.edge.problems import Problem
-from runtime.edge.relay import TextForm, whole
+from runtime.edge.relay import whole
 from runtime.edge.routes import Reply, Route, json_response, parameter, run_headers
 from runtime.edge.sse import stream
 from runtime.edge.state import EDGE, Edge
@@ -79,30 +79,21 @@ class Answering:
         return json_response(await self.now(), headers=run_headers(self.run_id))
 
 
-class ResponseForm(TextForm[bytes]):
+class ResponseForm(ResponseEvents):
     """A response's events with a number above `after`. The record of a failed run has the failure."""
 
     def __init__(self, answering: Answering, after: int = -1) -> None:
-        super().__init__(answering.run_id)
+        run_id = answering.run_id
+        super().__init__(run_id, begun(run_id, answering.kept), item_id(run_id), after)
         self._answering = answering
-        self._events = ResponseEvents(begun(self.run.run_id, answering.kept), item_id(self.run.run_id), after)
-
-    def begin(self) -> Iterable[bytes]:
-        return self._events.begin()
-
-    def text(self, number: int, tokens: list[str]) -> Iterable[bytes]:
-        return self._events.deltas(tokens)
 
     async def end(self) -> Iterable[bytes]:
         final = await self._answering.now()
         base, most = self._answering.base, self._answering.kept.asked.max_output_tokens
         quoted = within(opened_passages(self.run.passages, base), self.run.text, most)
         rest = (f"\n\n{self.run.withdrawn}" if self.run.withdrawn else "") + markdown(quoted)
-        deltas = self._events.deltas([rest] if rest else [])
-        return [*deltas, *self._events.end(final, part_of(self._events.text, quoted, final, base))]
-
-    def failed(self, problem: Problem) -> Iterable[bytes]:
-        return self._events.broken(problem)
+        deltas = [*self.text(0, [rest] if rest else [])]
+        return [*deltas, *self.closing(final, part_of(self.written, quoted, final, base))]
 
 
 @Route(

@@ -171,7 +171,7 @@ async def _conversation(edge: Edge, caller: Caller, name: str) -> tuple[str | No
     except Problem as problem:
         raise Problem(400, "previous_response_not_found", f"previous_response_id: {problem.detail}") from None
     record = await edge.runs.record(run_id)
-    questions = await edge.runs.beside([key_of(QuestionAsked, run_id).subject])
+    questions = await edge.runs.latest([key_of(QuestionAsked, run_id).subject])
     if record is None or record.status == "running" or not questions:
         raise Problem(400, "invalid", f"previous_response_id: {name} has not ended yet; ask again when it has")
     question = questions[0].message

@@ -22,6 +22,7 @@ from runtime.edge.openai.responses_schemas import (
     ResponseStatus,
 )
 from runtime.edge.problems import Problem
+from runtime.edge.relay import TextForm
 from runtime.edge.sse import DONE
 
 
@@ -129,10 +130,11 @@ _LAST: dict[ResponseStatus, type[ResponseCompleted | ResponseIncomplete]] = {
 _encode = msgspec.json.Encoder().encode
 
 
-class ResponseEvents:
-    """The events of one response, in the order of the methods. Events up to number `after` are counted but left out."""
+class ResponseEvents(TextForm[bytes]):
+    """The events of one response. Those up to number `after` are counted but left out."""
 
-    def __init__(self, begun: Response, item_id: str, after: int = -1) -> None:
+    def __init__(self, run_id: str, begun: Response, item_id: str, after: int) -> None:
+        super().__init__(run_id)
         self.begun = begun
         self.item_id = item_id
         self.after = after
@@ -141,23 +143,23 @@ class ResponseEvents:
         self._number = 0
 
     @property
-    def text(self) -> str:
+    def written(self) -> str:
         return "".join(self._tokens)
 
     def begin(self) -> Iterator[bytes]:
         for event in (ResponseCreated, ResponseInProgress):
             yield self._written(event(sequence_number=self._number, response=self.begun))
 
-    def deltas(self, tokens: list[str]) -> Iterator[bytes]:
+    def text(self, number: int, tokens: list[str]) -> Iterator[bytes]:
         """A delta for each token; before the first, the item and its part."""
         return (self._written(event) for token in tokens for event in self._delta(token))
 
-    def end(self, final: Response, part: OutputPart) -> Iterator[bytes]:
+    def closing(self, final: Response, part: OutputPart) -> Iterator[bytes]:
         """After the last delta. `final`: the response as it has ended. `part`: all the text."""
         yield from map(self._written, self._closing(final, part))
         yield DONE
 
-    def broken(self, problem: Problem) -> Iterator[bytes]:
+    def failed(self, problem: Problem) -> Iterator[bytes]:
         """The stream ends before the response does: read on from the last number."""
         yield self._written(self._error(problem.code, problem.detail))
 

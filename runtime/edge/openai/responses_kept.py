@@ -73,7 +73,7 @@ async def keep(runs: Runs, run_id: str, kept: Kept) -> Kept:
     """Store the request once; an earlier one stays. Raises Unavailable."""
     if await runs.put_beside(Key(RESPONSE, run_id), _encode(kept)):
         return kept
-    return _decode((await runs.beside([Key(RESPONSE, run_id).subject]))[0].data)
+    return _decode((await runs.latest([Key(RESPONSE, run_id).subject]))[0].data)
 
 
 async def kept_of(
@@ -88,7 +88,7 @@ async def kept_of(
         await edge.check_theirs(caller, run_id)
     except NoSuchRun:
         raise _none(name, of) from None
-    records = {record.key.lane: record for record in await edge.runs.beside([f"gw.{RESPONSE}.{run_id}.*"])}
+    records = {record.key.lane: record for record in await edge.runs.latest([f"gw.{RESPONSE}.{run_id}.*"])}
     if MAIN not in records or DELETED in records:
         raise _none(name, of)
     try:
@@ -105,7 +105,7 @@ async def delete(runs: Runs, run_id: str) -> None:
 
 async def was_withdrawn(runs: Runs, run_id: str) -> bool:
     """Whether the answer was withdrawn after the client had received sentences of it. Raises Unavailable."""
-    settled = await runs.beside([key_of(AnswerSettled, run_id).subject])
+    settled = await runs.latest([key_of(AnswerSettled, run_id).subject])
     return any(isinstance(record.message, AnswerSettled) and record.message.retract for record in settled)
 
 
