@@ -16,9 +16,9 @@ from index.text.question_words import without_question_words
 type Stretch = tuple[int, int]
 
 _MARKS = r"\u0300-\u036f\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed\u1160-\u11ff\u200b-\u200f\ufe00-\ufe0f"
-#: Plain letters, or a character with what belongs to it: combining marks, the vowels and finals of a decomposed syllable,
-#: invisible characters.
-_CLUSTER = re.compile(rf"[\x00-\x7f]+(?![{_MARKS}])|(?s:.)[{_MARKS}]*")
+_MARK = re.compile(f"[{_MARKS}]")
+#: A character with what belongs to it: combining marks, the vowels and finals of a decomposed syllable, invisible characters.
+_CLUSTER = re.compile(rf"(?s:.)[{_MARKS}]*")
 _folded = lru_cache(maxsize=8192)(fold)
 #: The text allowed between two matching words of one stretch.
 _JOINS = frozenset((" ", "-", "\u00a0", "\u202f", "\u2011", "\u3000"))
@@ -54,20 +54,17 @@ def _placed(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
     """The folded text, and where in `text` each of its characters begins and ends."""
     if text.isascii():
         return text.lower(), range(len(text)), range(1, len(text) + 1)
-    folded: list[str] = []
+    clusters: Sequence[str] = _CLUSTER.findall(text) if _MARK.search(text) else text
+    folded = list(map(_folded, clusters))
+    if clusters is text and {1}.issuperset(map(len, folded)):
+        return "".join(folded), range(len(text)), range(1, len(text) + 1)
     starts: list[int] = []
     ends: list[int] = []
-    for cluster in _CLUSTER.finditer(text):
-        start, end = cluster.span()
-        if cluster[0].isascii():
-            folded.append(cluster[0].lower())
-            starts += range(start, end)
-            ends += range(start + 1, end + 1)
-        else:
-            letters = _folded(cluster[0])
-            folded.append(letters)
-            starts += [start] * len(letters)
-            ends += [end] * len(letters)
+    at = 0
+    for cluster, letters in zip(clusters, folded, strict=True):
+        starts += [at] * len(letters)
+        at += len(cluster)
+        ends += [at] * len(letters)
     return "".join(folded), starts, ends
 
 
@@ -94,4 +91,5 @@ def _inside(word: str, at: int, wanted: Set[str], syllables: Sequence[str]) -> I
     if len(own := terms_of(word)) == 1 and own[0] in wanted:
         yield (at, at + len(own[0])) if word.startswith(own[0]) else (at, at + len(word))
         return
-    yield from sorted((at + start, at + start + len(term)) for term in syllables if (start := word.find(term)) >= 0)
+    if held := [term for term in syllables if term in word]:
+        yield from sorted((at + (start := word.find(term)), at + start + len(term)) for term in held)
