@@ -6,6 +6,7 @@ every doubt makes a claim `unverified`.
 """
 
 import re
+from collections.abc import Mapping
 from statistics import fmean
 from typing import Final
 
@@ -196,11 +197,15 @@ def _on_lead(claim: Claim, span: Candidate) -> bool:
 
 def _covered(claim: Claim, near: list[Candidate], found: Found) -> bool:
     wanted = words_of(claim.text)
-    least = fmean([COVERED[script_of(word[0])] for word in wanted] or [COVERED[""]])
-    if found.coverage is not None and found.coverage >= least:
+    if found.coverage is not None and found.coverage >= _by_script(COVERED, wanted):
         return True
     best = max(found.weight(wanted & span.there) for span in near) / (found.weight(wanted) or 1.0)
-    return best >= (COVERED_SHARE if found.coverage is None else 2 * COVERED_SHARE)
+    return best >= _by_script(COVERED_SHARE, wanted) * (1 if found.coverage is None else 2)
+
+
+def _by_script(shares: Mapping[str, float], words: Stems) -> float:
+    """The mean share for the scripts of the words."""
+    return fmean([shares[script_of(word[0])] for word in words] or [shares[""]])
 
 
 def _share(wanted: Stems, there: Stems) -> float:

@@ -145,6 +145,13 @@ def test_reasons_show_words_as_written() -> None:
     assert result.why == "the nearest span does not say it: nothing on chaque, avant Noël"
 
 
+def test_chinese_in_other_words_is_covered() -> None:
+    found = given("Rust 中的每一个值都有一个所有者。当所有者离开作用域，这个值将被丢弃。")
+    result = judged(claim_of("Rust 中每一个值都被一个变量所拥有，该变量被称为值的所有者。"), found)
+    assert result.verdict == "unverified"
+    assert judged(claim_of("鸡蛋打散后加入少许盐，用小火慢慢煎熟。"), found).verdict == "not_covered"
+
+
 def test_emphasis_within_chinese_changes_nothing() -> None:
     assert judged(claim_of("值被移动到了变量之中。"), given("值被 移动 到了变量之中。")).verdict == "verified"
 
