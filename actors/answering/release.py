@@ -5,7 +5,7 @@ at once and checks afterwards. Under every policy, the shown text has no thinkin
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Final, NamedTuple
 
@@ -250,9 +250,33 @@ def notice_of(request: AnswerRequested) -> str:
         return ""
     by_n = {span.n: span for span in request.evidence}
     return "".join(
-        "\n\n" + notices.conflict_notice(request.question.language, _values(conflict, by_n))
-        for conflict in request.conflicts
+        "\n\n" + notices.conflict_notice(request.question.language, _values(sides, by_n))
+        for sides in _disagreeing(request.conflicts)
     )
+
+
+class _Side(NamedTuple):
+    value: str
+    n: int
+    outdated: bool
+
+
+def _disagreeing(conflicts: Iterable[Conflict]) -> list[list[_Side]]:
+    """The sides that contradict one another, those that have one in common together; what is in force comes first."""
+    found: list[list[_Side]] = []
+    for one in conflicts:
+        sides = [
+            _Side(value, n, n == one.outdated_n) for value, n in ((one.first, one.first_n), (one.second, one.second_n))
+        ]
+        known = next((each for each in found if _settled(each) == _settled(sides) and {*each} & {*sides}), [])
+        if not known:
+            found.append(known)
+        known += [side for side in sides if side not in known]
+    return [sorted(each, key=lambda side: side.outdated) for each in found]
+
+
+def _settled(sides: Iterable[_Side]) -> bool:
+    return any(side.outdated for side in sides)
 
 
 def claims_of(request: AnswerRequested) -> list[str]:
@@ -264,14 +288,11 @@ def claims_of(request: AnswerRequested) -> list[str]:
     ]
 
 
-def _values(conflict: Conflict, by_n: dict[int, Span]) -> list[ConflictingValue]:
-    """Both sides, the one in force first where the other is out of date."""
-    sides = [(conflict.first, conflict.first_n), (conflict.second, conflict.second_n)]
-    sides.sort(key=lambda side: side[1] == conflict.outdated_n)
-    same = len({by_n[n].title for _, n in sides}) == 1
+def _values(sides: Sequence[_Side], by_n: dict[int, Span]) -> list[ConflictingValue]:
+    same = len({by_n[side.n].title for side in sides}) < len(sides)
     return [
-        ConflictingValue(value=value, source=_source(by_n[n], by_path=same), outdated=n == conflict.outdated_n)
-        for value, n in sides
+        ConflictingValue(value=value, source=_source(by_n[n], by_path=same), outdated=outdated)
+        for value, n, outdated in sides
     ]
 
 

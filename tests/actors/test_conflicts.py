@@ -110,6 +110,21 @@ def test_notice_names_each_value_with_its_source() -> None:
     )
 
 
+def test_notice_names_a_value_once() -> None:
+    texts = [f"The library lends each reader {count} books at a time." for count in (8, 5, 3)]
+    evidence = spans(*texts, titles=("Loans", "Old rules", "Oldest rules"))
+    old = {span.source_id: evidence[0].source_id for span in evidence[1:]}
+    request = AnswerRequested(
+        style="simple", question=QUESTION, evidence=evidence, analyses=(), conflicts=conflicts_in(evidence, old), snapshot="",
+        rounds=1,
+    )  # fmt: skip
+    assert notice_of(request).splitlines()[3:] == [
+        "- 8 books according to Loans [1]",
+        "- 5 books according to Old rules [2], which is out of date",
+        "- 3 books according to Oldest rules [3], which is out of date",
+    ]
+
+
 def test_exercise_notice_has_no_values() -> None:
     conflict = Conflict(kind="value", subject="s", first_n=1, second_n=2, first="8", second="5")
     request = AnswerRequested(
