@@ -4,9 +4,11 @@ Of groups: how their names are compared, and what several statements about one d
 """
 
 import hashlib
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Literal
 from urllib.parse import quote
 
@@ -53,6 +55,7 @@ FORMAT = 5
 
 #: The characters that a URL's path and fragment keep.
 URL_SAFE = "!$&'()*+,;=:@/-._~"
+_WORD = re.compile(r"[^\W_]+")
 
 BlockKind = Literal[
     "prose", "heading", "list_item", "table_header", "table_row", "code", "quotation", "definition", "link"
@@ -152,8 +155,19 @@ class Passage(msgspec.Struct, frozen=True, array_like=True):
 
 
 def indexed_text(passage: "Passage | Hit") -> str:
-    """A passage's title, headings, introductions and text: what both searches index and a reranker reads."""
-    return "\n".join(part for part in (passage.title, *passage.headings, *passage.intros, passage.text) if part)
+    """A passage's title, file name, headings, introductions and text: what both searches index and a reranker reads."""
+    return "\n".join(part for part in (_named(passage), *passage.headings, *passage.intros, passage.text) if part)
+
+
+def _named(passage: "Passage | Hit") -> str:
+    return f"{passage.title} {file_words(passage.source_id, passage.title)}".strip()
+
+
+@lru_cache(maxsize=4096)
+def file_words(source_id: str, title: str) -> str:
+    """The words of the file's name that the title lacks: "facture plombier" of facture-plombier.docx, "" for most."""
+    stem, held = source_id.rpartition("/")[2].rpartition(".")[0], title.casefold()
+    return " ".join(word for word in _WORD.findall(stem) if word.casefold() not in held)
 
 
 def own_headings(passage: Passage) -> str:
@@ -166,8 +180,8 @@ def own_headings(passage: Passage) -> str:
 
 
 def all_headings(passage: Passage, own: str) -> str:
-    """The title and every heading above a passage or in it, of which `own` are those directly above it."""
-    return "\n".join([passage.title, *passage.headings[:-1], own])
+    """The title, the file name and every heading above a passage or in it, of which `own` are those directly above it."""
+    return "\n".join([_named(passage), *passage.headings[:-1], own])
 
 
 def first_places(passages: Sequence[Passage]) -> list[int]:

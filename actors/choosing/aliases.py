@@ -41,7 +41,7 @@ def listed(question: str, synonyms: Mapping[str, Sequence[str]]) -> tuple[Alias,
         Alias(fold(name), fold(other))
         for one, others in synonyms.items()
         for name, other in itertools.permutations((one, *others), 2)
-        if _in(fold(name), folded)
+        if is_named(fold(name), folded)
     )
 
 
@@ -53,11 +53,13 @@ def aliases(asked: Asked, passages: Sequence[Passage]) -> tuple[Alias, ...]:
     texts = [text for text, _ in read]
     for _, brackets in read:
         for before, inside in brackets:
-            if _in(inside, question):
+            if is_named(inside, question):
                 found += [
-                    Alias(inside, other) for other in _name_before(before, inside, texts) if not _in(other, question)
+                    Alias(inside, other)
+                    for other in _name_before(before, inside, texts)
+                    if not is_named(other, question)
                 ]
-            elif name := next((end for end in _ends(before) if _in(end, question) and terms(end)), ""):
+            elif name := next((end for end in _ends(before) if is_named(end, question) and terms(end)), ""):
                 found.append(Alias(name, inside))
     return tuple(dict.fromkeys((*found, *_spaced(question, texts))))
 
@@ -118,7 +120,7 @@ def _ends(text: str) -> list[str]:
     return [" ".join(words[at:]) for at in range(len(words))]
 
 
-def _in(name: str, text: str) -> bool:
+def is_named(name: str, text: str) -> bool:
     """Whether a name stands in a text, as a whole where words have spaces between them; a particle may follow in Korean."""
     if name not in text or is_han(name[-1:]):
         return name in text
@@ -130,7 +132,7 @@ def in_one_name(text: str, synonyms: Mapping[str, Sequence[str]]) -> str:
     """The text with the listed name of each thing in place of its other names, so that a name is compared with itself."""
     for one, others in synonyms.items():
         for other in others:
-            if _in(fold(other), fold(text)) and not _in(fold(one), fold(text)):
+            if is_named(fold(other), fold(text)) and not is_named(fold(one), fold(text)):
                 text = re.sub(re.escape(other), one, text, flags=re.IGNORECASE)
     return text
 

@@ -10,13 +10,14 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from actors.choosing.aliases import Alias
+from actors.choosing.aliases import Alias, is_named
 from actors.choosing.asked import Asked, holds
 from actors.choosing.rows import look_up
 from actors.choosing.units import Unit
 from bus.wire.parts import Passage
 from index.languages.characters import fold
 from index.languages.words import FUNCTION_WORDS, WORD, grams, terms_of
+from index.model import file_words
 
 #: In the order of a row of values; each is 0 to 1 but `length`.
 FEATURES = (
@@ -95,8 +96,8 @@ def read_units(units: Sequence[Unit], passages: Sequence[Passage], aliases: Sequ
 
 def _with(read: Read, aliases: Sequence[Alias]) -> Read:
     above = read.folded_all[len(read.folded) :]
-    own = [alias.name for alias in aliases if alias.other in read.folded]
-    other = [alias.name for alias in aliases if alias.other in above]
+    own = [alias.name for alias in aliases if is_named(alias.other, read.folded)]
+    other = [alias.name for alias in aliases if is_named(alias.other, above)]
     if not own and not other:
         return read
     return replace(
@@ -108,7 +109,7 @@ def _with(read: Read, aliases: Sequence[Alias]) -> Read:
         marked="".join((read.marked, *(words_of(name).marked for name in own))),
         marked_all="".join((read.marked_all, *(words_of(name).marked for name in (*own, *other)))),
         sentences=tuple(
-            words.union(*(_terms(alias.name) for alias in aliases if alias.other in fold(text)))
+            words.union(*(_terms(alias.name) for alias in aliases if is_named(alias.other, fold(text))))
             for words, text in zip(read.sentences, read.sentence_texts, strict=True)
         ),
     )
@@ -116,7 +117,7 @@ def _with(read: Read, aliases: Sequence[Alias]) -> Read:
 
 def _read(unit: Unit, passage: Passage) -> Read:
     sentences = tuple(passage.text[start:end] for start, end in unit.sentences)
-    above = " \n ".join((*unit.path, passage.title, unit.intro))
+    above = " \n ".join((*unit.path, passage.title, file_words(passage.source_id, passage.title), unit.intro))
     return Read(unit, *_words_read(sentences, above), sentences)
 
 

@@ -48,6 +48,16 @@ def test_unit_with_a_synonym_has_the_name() -> None:
     assert "tce" in named.bag
 
 
+def test_synonym_inside_a_word_is_no_name() -> None:
+    asked = read_question(resolved(QuestionAsked(question="What is paid parental leave?")), Collection())
+    texts = passages(
+        ("prose", "There is paid parental leave (PPL)."), ("prose", "It opens applications."), ("prose", "PPL is new.")
+    )
+    _, inside, alone = read_units(units_of(texts), texts, aliases(asked, texts))
+    assert "parental" not in inside.bag
+    assert "parental" in alone.bag
+
+
 def test_profile_lists_synonyms() -> None:
     synonyms = profile_of("myopia").synonyms
     assert ("ok镜", "角膜塑形镜") in {tuple(alias) for alias in listed("OK镜和低浓度阿托品哪个更适合？", synonyms)}
