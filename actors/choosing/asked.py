@@ -109,13 +109,16 @@ _LATIN = re.compile(r"(?<![\w.-])[A-Za-z][A-Za-z0-9_.+#-]*[A-Za-z0-9+#]|(?<![\w.
 
 _COMPARES: Final = union(lambda language: language.questions.comparison.compares)
 _SIDES: Final = tuple(map(pattern, every(lambda language: language.questions.comparison.sides)))
+_TOPICS: Final = tuple(map(pattern, every(lambda language: language.questions.comparison.topics)))
+_OWNER: Final = union(lambda language: language.questions.comparison.owner)
 
 
 class Asked(msgspec.Struct, frozen=True):
     """`terms`: each term and its weight. `identifiers` must be in an answer, `likely` most often are; both are folded. `pieces`
-    are of the question's words; `sides` are the terms of the two things compared. `cosine_counts`: how much a cosine says, 0 to
-    1. `ranks`: of the passages, from 0, where that is not their order. `synonyms`: folded names in the question, each with
-    another name of the same thing. `given`: the passages came with the question, and no search has scored them.
+    are of the question's words; `sides` are the terms of the two things compared, `common` those that both have.
+    `cosine_counts`: how much a cosine says, 0 to 1. `ranks`: of the passages, from 0, where that is not their order.
+    `synonyms`: folded names in the question, each with another name of the same thing. `given`: the passages came with the
+    question, and no search has scored them.
     """
 
     text: str
@@ -126,6 +129,7 @@ class Asked(msgspec.Struct, frozen=True):
     likely: tuple[str, ...]
     kind: Kind
     sides: tuple[frozenset[str], ...]
+    common: frozenset[str] = frozenset()
     cosine_counts: float = 1.0
     ranks: tuple[int, ...] = ()
     synonyms: tuple[tuple[str, str], ...] = ()
@@ -176,7 +180,7 @@ def read_text(text: str, language: str, collection: Collection, topic: str = "")
     for term in dict.fromkeys(terms(topic)):
         if rarity.get(term, 0.0) < NOWHERE:
             weights.setdefault(term, TOPIC * max(rarity.get(term, UNKNOWN), LEAST))
-    sides = _sides(text, weights)
+    sides, common = _sides(text, weights)
     return Asked(
         text=text,
         language=language,
@@ -186,6 +190,7 @@ def read_text(text: str, language: str, collection: Collection, topic: str = "")
         likely=(*_folded(_LIKELY, text), *_latin(text)),
         kind=kind_of(text),
         sides=sides,
+        common=common,
     )
 
 
@@ -211,27 +216,32 @@ def named_sides(question: str) -> tuple[str, ...]:
     if not _COMPARES.search(question):
         return ()
     found = next(filter(None, (split.search(question) for split in _SIDES)), None)
-    return () if found is None else tuple(found[name].strip() for name in ("one", "two"))
+    return () if found is None else _with_topic(found["one"].strip(), found["two"].strip())
 
 
-def _sides(text: str, weights: dict[str, float]) -> tuple[frozenset[str], ...]:
-    """The terms of each of the two things that a question compares, without those that both have; empty for other questions.
+def _with_topic(one: str, two: str) -> tuple[str, str]:
+    """The sides, each with what is compared where only one names it: "the fee at A", "at B" -> "the fee at A", "the fee at B"."""
+    for topics in _TOPICS:
+        first, second = topics.search(one), topics.search(two)
+        if first and not second and first.start("topic") == 0:
+            return one, f"{first['topic']} {_OWNER.sub('', two)}"
+        if second and not first and second.start("topic"):
+            return f"{one}{second['topic']}", two
+    return one, two
+
+
+def _sides(text: str, weights: dict[str, float]) -> tuple[tuple[frozenset[str], ...], frozenset[str]]:
+    """The terms of each of the two things that a question compares, without those that both have; and these. Empty for others.
 
     A term with what joins it to the other, as Korean writes it, is replaced by the term alone.
     """
-    if not _COMPARES.search(text):
-        return ()
-    for split in _SIDES:
-        if found := split.search(text):
-            named = tuple(terms(found[name]) for name in ("one", "two"))
-            for term in named[0]:
-                joined = next((w for w in weights if w.startswith(term) and is_hangul(w)), term)
-                if term not in weights and joined in weights:
-                    weights[term] = weights.pop(joined)
-            one, two = (frozenset(each) & weights.keys() for each in named)
-            if one - two and two - one:
-                return one - two, two - one
-    return ()
+    named = tuple(map(terms, named_sides(text)))
+    for term in named[0] if named else ():
+        joined = next((w for w in weights if w.startswith(term) and is_hangul(w)), term)
+        if term not in weights and joined in weights:
+            weights[term] = weights.pop(joined)
+    one, two = (frozenset(each) & weights.keys() for each in named or ((), ()))
+    return ((one - two, two - one), one & two) if one - two and two - one else ((), frozenset())
 
 
 #: The share of the runs that are not said.

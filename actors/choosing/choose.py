@@ -31,6 +31,8 @@ from index.text.units import says_nothing
 
 #: How many units are shown at most, and the least share of the probability that one beside the best needs.
 MOST_UNITS, LEAST_SHARE = 5, 0.01
+#: A unit of another section than the best one's also needs that part of the best one's share.
+_BESIDE = 0.07
 #: A choice is clear if what it shows has at least this share of the probability.
 CLEAR_SHARE = 0.6
 #: What being out of date counts against a unit, in the scores of the ranking.
@@ -46,6 +48,8 @@ _SHORT, _LEAST_ALONE = 16, 0.1
 _STOPS = (".", "!", "?", "。", "！", "？", "؟", "…")
 #: How many likely ones those that are shown are chosen from.
 _MOST_LIKELY = 10
+#: Where another item of a list is among so many of the likeliest, the whole list is shown.
+_MANY_ITEMS = 4
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -67,26 +71,20 @@ class Choice(msgspec.Struct, frozen=True):
 
     def slices(self) -> list[Slice]:
         """What is shown, the best first; neighbours of one section are one slice."""
-        joined: list[Unit] = []
-        for each in self.shown:
-            unit = each.unit
-            beside = next((other for other in joined if _touch(unit, other)), None)
-            if beside is None:
-                joined.append(unit)
+        runs: list[list[Unit]] = []
+        for unit in sorted((each.unit for each in self.shown), key=lambda unit: unit.order):
+            if runs and _touch(runs[-1][-1], unit):
+                runs[-1].append(unit)
             else:
-                joined[joined.index(beside)] = replace(
-                    beside,
-                    start=min(beside.start, unit.start),
-                    end=max(beside.end, unit.end),
-                    order=min(beside.order, unit.order),
-                    last=max(beside.last, unit.last),
-                )
-        return [(unit.passage, unit.start, unit.end) for unit in joined]
+                runs.append([unit])
+        place = {each.unit.order: at for at, each in enumerate(self.shown)}
+        runs.sort(key=lambda run: min(place[unit.order] for unit in run))
+        return [(run[0].passage, run[0].start, run[-1].end) for run in runs]
 
 
 def _touch(one: Unit, other: Unit) -> bool:
     """Whether one stands directly above the other, in one section."""
-    near = one.order == other.last + 1 or other.order == one.last + 1
+    near = other.order == one.order + 1
     return near and one.passage == other.passage and one.section == other.section and one.kind == other.kind
 
 
@@ -224,14 +222,52 @@ def to_show(asked: Asked, ranked: Sequence[Ranked], most: float = MOST) -> list[
     """
     if asked.sides:
         return _of_both_sides(asked, ranked, most)
+    if _names_section(asked, ranked[0].read):
+        return _beginning(ranked, most)
+    best = ranked[0].unit
     likely: list[Ranked] = []
     for each in ranked[:_DEEP]:
         alone = each.unit.kind == "definition" or _is_short(each.unit)
+        elsewhere = (each.unit.passage, each.unit.section) != (best.passage, best.section)
         least = _LEAST_ALONE if likely and alone else LEAST_SHARE
+        least = max(least, _BESIDE * ranked[0].share) if elsewhere else least
         if each.share >= least and not _among(each, likely):
             likely.append(each)
-    shown = _fitting(likely[:_MOST_LIKELY] or list(ranked[:1]), most)
-    return [*shown, *itertools.islice(_around(shown, ranked, most), MOST_UNITS - len(shown))]
+    likely = likely[:_MOST_LIKELY] or list(ranked[:1])
+    shown = _fitting(_list_around(asked, likely, ranked, most) or likely[:1], likely[1:], most)
+    return [*shown, *itertools.islice(_around(shown, ranked, most), max(MOST_UNITS - len(shown), 0))]
+
+
+def _names_section(asked: Asked, best: Read) -> bool:
+    """Whether a question is only the name of what the best unit's section is about."""
+    open_ = asked.kind == "other" and not asked.identifiers and best.unit.kind not in _DATA
+    return open_ and asked.terms.keys() <= best.context
+
+
+def _beginning(ranked: Sequence[Ranked], most: float) -> list[Ranked]:
+    """The best unit's section from its beginning, as far as it fits."""
+    section = _section(ranked)
+    weights = itertools.accumulate(_weight(each.unit) for each in section)
+    return [each for each, weight in zip(section, weights, strict=True) if weight <= most] or [ranked[0]]
+
+
+def _list_around(asked: Asked, likely: Sequence[Ranked], ranked: Sequence[Ranked], most: float) -> list[Ranked]:
+    """The list that the best unit is an item of, where it fits and a manner is asked for or another item is likely too."""
+    items = (each for each in _section(ranked) if each.unit.kind == "list_item")
+    # Items that follow one another are equally far from their place among all items.
+    lists = itertools.groupby(enumerate(items), lambda placed: placed[1].unit.order - placed[0])
+    runs = ([each for _, each in placed] for _, placed in lists)
+    around = next((run for run in runs if ranked[0] in run), [])
+    wanted = asked.kind == "manner" or any(each in around for each in likely[1:_MANY_ITEMS])
+    fits = sum(_weight(each.unit) for each in around) <= most
+    return sorted(around, key=lambda each: each is not ranked[0]) if wanted and fits else []
+
+
+def _section(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """The units of the best one's section in its passage, in reading order."""
+    best = ranked[0].unit
+    section = (each for each in ranked if (each.unit.passage, each.unit.section) == (best.passage, best.section))
+    return sorted(section, key=lambda each: each.unit.order)
 
 
 def _around(shown: Sequence[Ranked], ranked: Sequence[Ranked], most: float) -> Iterator[Ranked]:
@@ -242,8 +278,7 @@ def _around(shown: Sequence[Ranked], ranked: Sequence[Ranked], most: float) -> I
     if shown[0].unit.kind == "table_row":
         return
     best, room = shown[0].unit, most - sum(_weight(each.unit) for each in shown)
-    section = [each for each in ranked if (each.unit.passage, each.unit.section) == (best.passage, best.section)]
-    for each in sorted(section, key=lambda each: abs(each.unit.order - best.order)):
+    for each in sorted(_section(ranked), key=lambda each: abs(each.unit.order - best.order)):
         if each.unit.kind in _ONE_OF_MANY or (each.unit.kind == "prose" and _adds_nothing(each.unit)):
             continue
         if _weight(each.unit) <= room and not _among(each, shown):
@@ -260,48 +295,38 @@ def _is_short(unit: Unit) -> bool:
     return all(weigh(line) < _SHORT and not line.rstrip().endswith(_STOPS) for line in unit.text.splitlines())
 
 
-def _fitting(likely: Sequence[Ranked], most: float) -> list[Ranked]:
-    """The best one, and of the others the likeliest that still fit."""
-    taken: list[Ranked] = []
+def _fitting(first: Sequence[Ranked], likely: Sequence[Ranked], most: float) -> list[Ranked]:
+    """The `first` ones, and of the likely ones those that still fit."""
+    taken = list(first)
     for each in likely:
         room = most - sum(_weight(one.unit) for one in taken)
-        if not taken or (len(taken) < MOST_UNITS and _weight(each.unit) <= room):
+        if len(taken) < MOST_UNITS and _weight(each.unit) <= room and not _among(each, taken):
             taken.append(each)
     return taken
 
 
 def _of_both_sides(asked: Asked, ranked: Sequence[Ranked], most: float) -> list[Ranked]:
-    shown = [ranked[0]]
-    room = most - _weight(ranked[0].unit)
-    for each in (*_other_sides(asked, ranked, room), *ranked[1:_DEEP]):
-        sought = len(shown) <= len(asked.sides) and left_out(asked, shown) > left_out(asked, [*shown, each])
-        if len(shown) == MOST_UNITS:
-            break
-        if each.share < LEAST_SHARE and not sought:
-            continue
-        if _weight(each.unit) <= room and not _among(each, shown):
-            shown.append(each)
-            room -= _weight(each.unit)
-    return shown
+    """The best unit, the best one for each side that it leaves out, however likely, and the likely ones that still fit.
 
-
-def _other_sides(asked: Asked, ranked: Sequence[Ranked], room: float) -> list[Ranked]:
-    """The best unit that speaks of each side of a comparison which the very best one leaves out, of those that fit in `room`.
-
-    One that speaks of that side alone comes before one that speaks of both.
+    Each has half of what both sides have in common, if any unit has.
     """
-    fit = [each for each in ranked[1:_DEEP] if _weight(each.unit) <= room]
-    sides = [side for side in asked.sides if not _speaks(asked, ranked[0].read, side)]
+    half = asked.weight_of(asked.common) / 2
+    fit = [
+        each for each in ranked[:_DEEP] if asked.weight_of(asked.common & (each.read.bag | each.read.context)) >= half
+    ]
+    best, *others = fit or ranked[:_DEEP]
+    others = [each for each in others if _weight(each.unit) <= most - _weight(best.unit)]
+    likely = [each for each in others if each.share >= LEAST_SHARE]
+    return _fitting([best], [*_other_sides(asked, best, others), *likely], most)
+
+
+def _other_sides(asked: Asked, best: Ranked, fit: Sequence[Ranked]) -> list[Ranked]:
+    """Of each side of a comparison of which the best unit does not speak, the first that does, alone before with the other."""
+    sides = [side for side in asked.sides if not _speaks(asked, best.read, side)]
     found = ([each for each in fit if _speaks(asked, each.read, side)] for side in sides)
     return [
         min(of, key=lambda each: sum(_speaks(asked, each.read, side) for side in asked.sides)) for of in found if of
     ]
-
-
-def left_out(asked: Asked, shown: Sequence[Ranked]) -> float:
-    """The share of the sides of a comparison of which nothing that is shown speaks; 0 for other questions."""
-    out = sum(not any(_speaks(asked, each.read, side) for each in shown) for side in asked.sides)
-    return out / (len(asked.sides) or 1)
 
 
 def _speaks(asked: Asked, read: Read, side: frozenset[str]) -> bool:

@@ -26,8 +26,7 @@ class Unit(msgspec.Struct, frozen=True):
     """`passage`: its number, from 0; offsets are into that passage's text. `section`: the number of its section there.
 
     `path`: the headings that lead to it. `intro`: what introduces it in the source and is not in it. `first`: nothing but a
-    heading stands before it in its section. `order`: its number among all units of the passages; `last` is the same, or that of the
-    last unit of several that are shown as one.
+    heading stands before it in its section. `order`: its number among all units of the passages.
     """
 
     passage: int
@@ -42,7 +41,6 @@ class Unit(msgspec.Struct, frozen=True):
     sentences: tuple[tuple[int, int], ...]
     weight: float
     order: int
-    last: int
 
 
 def units_of(passages: Sequence[Passage]) -> list[Unit]:
@@ -52,7 +50,7 @@ def units_of(passages: Sequence[Passage]) -> list[Unit]:
         # Without what differs from question to question, so that a passage is cut once.
         own = replace(passage, score=0.0, coverage=None, cosine=None, rerank_score=None)
         count = len(found)
-        found += [replace(unit, passage=at, order=count + n, last=count + n) for n, unit in enumerate(_cut(own))]
+        found += [replace(unit, passage=at, order=count + n) for n, unit in enumerate(_cut(own))]
     return found
 
 
@@ -90,7 +88,6 @@ def _cut(passage: Passage) -> tuple[Unit, ...]:
                 sentences=tuple((unit.start, unit.end) for unit in group),
                 weight=weigh(text),
                 order=len(found),
-                last=len(found),
             )
         )
         first = False

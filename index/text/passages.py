@@ -21,8 +21,8 @@ from index.languages.detection import ScannedText, Table, members, surely, table
 from index.model import Block, BlockKind, Document, Passage
 from index.text.sentences import split
 
-#: Change this whenever documents would be cut differently, so that unchanged files are read again.
-VERSION = "6"
+#: Change this whenever documents would be cut or indexed differently, so that unchanged files are read again.
+VERSION = "7"
 #: A passage is closed at weight TARGET, never exceeds LIMIT, and is merged with its neighbour below LEAST.
 TARGET, LIMIT, LEAST = 1100, 1600, 250
 _OVERLAP = 200

@@ -25,15 +25,15 @@ SENTENCE = (
 
 
 def found(question: str, *paragraphs: str) -> tuple[Ranked, ...]:
-    """The units of these paragraphs; one that begins with # is a heading, with | a row."""
+    """The units of these paragraphs; one that begins with # is a heading, with | a row, with - an item of a list."""
     asked = read_question(resolved(QuestionAsked(question=question)), Collection())
-    kinds: dict[str, BlockKind] = {"#": "heading", "|": "table_row"}
+    kinds: dict[str, BlockKind] = {"#": "heading", "|": "table_row", "-": "list_item"}
     blocks: list[Piece] = [(kinds.get(each[0], "prose"), each) for each in paragraphs]
     return tuple(rank(asked, passages(*blocks), weights()))
 
 
 def shown(question: str, shares: Sequence[float], paragraphs: Sequence[str]) -> list[str]:
-    """The shown text of paragraphs with these shares of the probability, the highest first."""
+    """The shown text of paragraphs with these shares of the probability."""
     asked = read_question(resolved(QuestionAsked(question=question)), Collection())
     by_text = {each.unit.text: each for each in found(question, *paragraphs)}
     units = (by_text[text] for text in paragraphs if not text.startswith("#"))
@@ -41,7 +41,7 @@ def shown(question: str, shares: Sequence[float], paragraphs: Sequence[str]) -> 
         Ranked(one.unit, -at, share, one.values, one.read)
         for at, (share, one) in enumerate(zip(shares, units, strict=True))
     ]
-    return [each.unit.text for each in to_show(asked, ranked)]
+    return [each.unit.text for each in to_show(asked, sorted(ranked, key=lambda each: -each.share))]
 
 
 def paragraph(word: str, weight: int) -> str:
@@ -58,6 +58,44 @@ def test_likeliest_units_that_fit_are_shown(weights: Sequence[int], wanted: list
 def test_unlikely_unit_elsewhere_is_not_shown(shares: Sequence[float]) -> None:
     texts = ["The mill is here.", "# Rye", "Rye is sown."]
     assert shown("Where is the mill?", shares, texts) == ["The mill is here."]
+
+
+def test_unit_elsewhere_needs_part_of_the_best_share() -> None:
+    texts = ["The mill is here.", "# Rye", "Rye is sown in the long autumn."]
+    assert shown("Where is the mill?", (0.9, 0.05), texts) == texts[:1]
+    assert shown("Where is the mill?", (0.5, 0.05), texts) == [texts[0], texts[2]]
+
+
+@pytest.mark.parametrize(("question", "whole"), [("How is it milled?", True), ("Where is the mill?", False)])
+def test_list_of_steps_is_shown_whole(question: str, whole: bool) -> None:
+    steps = [
+        "- Clean the corn.",
+        "- Pour it in.",
+        "- Turn the wheel.",
+        "- Sift the flour.",
+        "- Fill the sacks.",
+        "- Sweep up.",
+    ]
+    found_steps = shown(question, (0.001, 0.001, 0.001, 0.5, 0.001, 0.001), steps)
+    assert (sorted(found_steps) == sorted(steps)) == whole
+    assert found_steps[0] == steps[3]
+
+
+@pytest.mark.parametrize(("question", "first"), [("the old mill", 0), ("the sails of the old mill", 1)])
+def test_name_of_a_section_is_answered_from_its_beginning(question: str, first: int) -> None:
+    texts = ["# The old mill", "It grinds the corn of the whole valley.", "The sails turn from spring to autumn."]
+    assert shown(question, (0.1, 0.8), texts)[0] == texts[1 + first]
+
+
+def test_neighbours_shown_in_any_order_are_one_slice() -> None:
+    question, texts = (
+        "Where is the mill?",
+        [f"{word} is far from the old mill." for word in ("Alder", "Birch", "Cedar")],
+    )
+    asked = read_question(resolved(QuestionAsked(question=question)), Collection())
+    units = {each.unit.text: each for each in found(question, *texts)}
+    choice = choice_of(asked, tuple(units.values()), [units[texts[at]] for at in (0, 2, 1)], passages(("prose", "x")))
+    assert choice.slices() == [(0, 0, units[texts[2]].unit.end)]
 
 
 def test_section_fills_the_room() -> None:

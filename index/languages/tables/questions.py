@@ -62,6 +62,10 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     compares: Patterns
     sides: Patterns  # each with groups `one` and `two`, the things compared; the first that matches counts
+    #: One side that names what is compared and its owner, `topic` and `own`: "the fee at | A". The other side, only "B" or "at B",
+    #: gets the topic. `owner`: what may stand before such a name.
+    topics: Patterns
+    owner: Patterns
 
 
 class Exercises(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

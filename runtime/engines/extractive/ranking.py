@@ -128,7 +128,6 @@ def _unit(read: Read, order: int) -> choosing.Unit:
         sentences=((start, end),),
         weight=weigh(read.text),
         order=order,
-        last=order,
     )
 
 

@@ -62,7 +62,7 @@ async def test_fork_with_another_profile_differs_from_its_stage(traces: dict[str
 
 async def test_fork_names_the_first_difference(traces: dict[str, Trace], monkeypatch: pytest.MonkeyPatch) -> None:
     trace = traces["simple"]
-    monkeypatch.setattr(choose, "LEAST_SHARE", 0.0)
+    monkeypatch.setattr(choose, "to_show", lambda asked, ranked, most: ranked[-1:])
     forked = await fork(trace, pipeline(), "retrieve", "forked", live())
     found = parting(trace, forked, pipeline())
     assert found is not None

@@ -72,7 +72,7 @@ CHANGES = [
     (drafting, "shortened", lambda text, most: text[:20], "draft", "answer_synthesis", "sentences"),
     (judge_relevance, "keep", lambda passages, extracts: passages[::-1], "complex", "judge_relevance", "passages"),
     (judge_sufficiency, "usable_lanes", lambda proposed, prefix, most: (), "complex", "judge_sufficiency", "type"),
-    (choose, "LEAST_SHARE", 0.0, "simple", "select_evidence", "asks"),
+    (choose, "to_show", lambda asked, ranked, most: ranked[-1:], "simple", "select_evidence", "type"),
     (settling, "citations_of", lambda *given: (), "simple", "settle_answer", "settled"),
     (retrieve, "given", lambda contexts: (), "simple", "retrieve", "passages"),
     (stream_references, "closing", lambda settled, ended: [Done()], "simple", "stream_references", "events["),
