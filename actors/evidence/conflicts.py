@@ -7,7 +7,7 @@ first ("in 2010", "in 2015").
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Final
 
@@ -15,7 +15,7 @@ import msgspec
 
 from actors.evidence.near_copies import contradicted, in_key
 from actors.evidence.spans import Slice, numbered
-from actors.evidence.statements import Amount, Statement, all_statements, same, statements
+from actors.evidence.statements import Amount, Statement, all_statements, same, statements, words_of
 from actors.evidence.thresholds import (
     ALIKE_SHARE,
     ALIKE_SHARE_IN_DOCUMENT,
@@ -33,21 +33,35 @@ from bus.wire.parts import Conflict, Passage, Span
 _NUMBERED: Final = re.compile(r"[^\W\d_][-_#]\d{1,4}\W*\Z")
 
 
-def conflicts_in(evidence: Sequence[Span], old: Mapping[str, str] | None = None) -> tuple[Conflict, ...]:
+def conflicts_in(
+    evidence: Sequence[Span], old: Mapping[str, str] | None = None, passages: Sequence[Passage] = ()
+) -> tuple[Conflict, ...]:
     """Typed conflicts between spans, in the order of the spans; each pair of spans conflicts on a subject at most once.
 
+    `passages`: those that the spans were cut from; what stands around a statement there may name its subject.
     `old`: the documents that are out of date, each with the one in its place; a conflict with that one is marked as settled.
     Two of them are no conflict.
     """
     conflicts: list[Conflict] = []
     old = old or {}
-    for first, second in combinations([s for span in evidence for s in all_statements(span)], 2):
+    for first, second in combinations([s for span in evidence for s in _in_passage(span, passages)], 2):
         if first.source_id in old and second.source_id in old:
             continue
         conflict = _disagreement(first, second)
         if conflict is not None and not any(_same_pair(conflict, other) for other in conflicts):
             conflicts.append(_settled(conflict, first.source_id, second.source_id, old))
     return tuple(conflicts[:CONFLICTS])
+
+
+def _in_passage(span: Span, passages: Sequence[Passage]) -> Iterable[Statement]:
+    """The statements of a span, each with the words of its passage around it."""
+    own = (each for each in passages if each.source_id == span.source_id)
+    whole = next((each for each in own if each.char_start <= span.source_start < each.char_end), None)
+    stated = all_statements(span)
+    if whole is None:
+        return stated
+    around = words_of(f"{whole.title}\n{whole.text}")
+    return (msgspec.structs.replace(one, around=one.around | around) for one in stated)
 
 
 def opposing(evidence: Sequence[Span], passages: Sequence[Passage]) -> tuple[Span, ...]:

@@ -258,8 +258,8 @@ def statements(span: Span, *, like: Sequence[str] = ()) -> Iterator[Statement]:
             language=span.language,
             text=text,
             words=frozenset(stem.stem for stem in words),
-            around=_words(f"{span.title}\n{span.text}"),
-            about=_words("\n".join((span.title, *span.headings))),
+            around=words_of(f"{span.title}\n{span.text}"),
+            about=words_of("\n".join((span.title, *span.headings))),
             beside=frozenset(other for other in texts if other != text),
             ends=(tokens[0], tokens[-1]),
             amounts=stated,
@@ -268,5 +268,5 @@ def statements(span: Span, *, like: Sequence[str] = ()) -> Iterator[Statement]:
 
 
 @lru_cache(maxsize=1024)
-def _words(text: str) -> frozenset[str]:
+def words_of(text: str) -> frozenset[str]:
     return frozenset(stem.stem for stem in stems(normal(text)))

@@ -259,10 +259,10 @@ def requested(message: PassagesReady, evidence: tuple[Span, ...], probability: f
     """The request, with the contradictions of other passages added to the evidence, and what one of them replaces last."""
     evidence = (*evidence, *opposing(evidence, message.passages))
     old = out_of_date(message.passages, message.question.text)
-    conflicts = conflicts_in(evidence, old)
+    conflicts = conflicts_in(evidence, old, message.passages)
     if outdated := {one.outdated_n for one in conflicts} - {0}:
         evidence = spans.put_last(evidence, lambda span: span.n in outdated)
-        conflicts = conflicts_in(evidence, old)
+        conflicts = conflicts_in(evidence, old, message.passages)
     return AnswerRequested(
         style=style_of(message),
         question=message.question,
