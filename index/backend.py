@@ -164,6 +164,3 @@ class Snapshots(Protocol):
 
     def open(self, name: str | None, embedder: Embedder | None) -> Backend:
         """By default the newest. `embedder`: None for the snapshot's own."""
-
-    def detach(self) -> None:
-        """Called by every thread that asked, before it ends."""

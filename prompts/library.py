@@ -87,10 +87,6 @@ class Library:
             reasoning_effort=override.reasoning_effort or "",
         )
 
-    def schema(self, name: str) -> dict[str, Any] | None:
-        """The JSON Schema of a prompt's reply; None for prose."""
-        return self._files[name].schema
-
     def version(self, name: str) -> str:
         """A digest of the prompt file and what it includes; part of cache keys and of the run record."""
         return self._files[name].version

@@ -80,7 +80,6 @@ ConflictKind = Literal["value", "date", "scope", "wording"]
 Priority = Literal["answer", "check", "judge", "background"]  # the most urgent first
 ReasoningEffort = Literal["minimal", "low", "medium", "high"]
 
-REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
 DECLINED: Final[tuple[DeclinedKind, ...]] = get_args(DeclinedKind)
 STYLES: Final[tuple[Style, ...]] = get_args(Style)
 VOICES: Final[tuple[Voice, ...]] = get_args(Voice)

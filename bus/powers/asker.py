@@ -1,10 +1,9 @@
 """The body of the power `ask`: sends the prompt, checks the reply and records both, for every engine."""
 
-import asyncio
 import contextlib
 import hashlib
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass, field
 
 import msgspec
@@ -52,14 +51,6 @@ class Asker:
             bad = BadReply(f"{variables.name}: the reply is not in the prompt's schema ({error})")
             self.records[place] = msgspec.structs.replace(record, failure=str(bad))
             raise bad from None
-
-    async def map[Reply](self, variables: Iterable[Variables[Reply]]) -> list[Reply]:
-        asked = [asyncio.ensure_future(self(each)) for each in variables]
-        try:
-            return list(await asyncio.gather(*asked))
-        finally:
-            for task in asked:  # after one failure the other replies are no longer needed
-                task.cancel()
 
     async def shaped(self, variables: Variables[str], schema: dict[str, object]) -> str:
         place = self._reserve(variables)

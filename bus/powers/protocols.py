@@ -1,6 +1,6 @@
 """The powers an actor may ask for: its only clock, randomness and I/O, and a note. Their bodies are in this package."""
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -26,10 +26,6 @@ class Ask(Protocol):
 
     async def __call__[Reply](self, variables: Variables[Reply]) -> Reply:
         """The reply, in the prompt's schema."""
-        ...
-
-    async def map[Reply](self, variables: Iterable[Variables[Reply]]) -> list[Reply]:
-        """All the replies, asked for concurrently, in order."""
         ...
 
     async def shaped(self, variables: Variables[str], schema: dict[str, object]) -> str:

@@ -11,9 +11,9 @@ from typing import IO, Literal
 
 import msgspec
 
-from index.model import Document, Entry, Groups
+from index.model import Entry, Groups
 from index.sink import Sink
-from index.snapshot.prepared import Prepared, prepare
+from index.snapshot.prepared import Prepared
 from index.snapshot.roots import Root
 from index.snapshot.snapshot import Manifest
 
@@ -61,14 +61,8 @@ class Build:
         """Whether a new snapshot would say anything new."""
         return bool(self.changes) or (self._parent is not None and self.roots != self._parent.roots)
 
-    def put(self, document: Document) -> bool:
+    def put(self, document: Prepared, origin: str = "", stamp: str = "", content: str = "", member: str = "") -> bool:
         """Add or update a document; False when the index already holds it unchanged."""
-        return self.put_prepared(prepare(document))
-
-    def put_prepared(
-        self, document: Prepared, origin: str = "", stamp: str = "", content: str = "", member: str = ""
-    ) -> bool:
-        """As `put`, of a document that was prepared where it was read."""
         known = self.catalogue.get(document.entry.source_id)
         source = {"origin": origin, "stamp": stamp, "content": content, "member": member}
         entry = msgspec.structs.replace(document.entry, first=self._next, **source)

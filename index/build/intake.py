@@ -216,7 +216,7 @@ class Intake:
                 self._skip_document(outcome, origin, stamp)
             elif self._is_free(outcome.name, origin, outcome.name):
                 self._take_over(outcome.name, content)
-                self._build.put_prepared(outcome.read, origin, stamp, content)
+                self._build.put(outcome.read, origin, stamp, content)
 
     def _skip_document(self, outcome: Outcome, origin: str, stamp: str) -> None:
         """What the index holds of a document stays when only this reading of it was too much."""
@@ -254,7 +254,7 @@ class Intake:
             if outcome.read is None:
                 self.report.skip(outcome.name, Unreadable(outcome.reason, failed=outcome.failed), origin)
             elif self._is_free(outcome.read.entry.source_id, origin, outcome.name, record=True):
-                self._build.put_prepared(outcome.read, origin, stamp, content, member)
+                self._build.put(outcome.read, origin, stamp, content, member)
 
     def _is_free(self, source_id: str, origin: str, name: str, *, record: bool = False) -> bool:
         """Whether a document may have this id; an earlier document keeps it, and the other is named."""

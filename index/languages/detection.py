@@ -72,11 +72,6 @@ def detect(text: str) -> str:
     return ScannedText(text).language()
 
 
-def share_of(text: str, language: str) -> float:
-    """The share (0..1) of the text's letters in the script of `language`; 1 for a text without letters."""
-    return ScannedText(text).share_of(language)
-
-
 def surely(text: str, otherwise: str = UNDETERMINED, running: float = 0.0) -> str:
     """The result of `detect` if the text is `strongly` in it, else `otherwise`; never asks the statistical model.
 
@@ -134,7 +129,7 @@ class ScannedText:
         return UNDETERMINED if not counts[first] and len(self._words(self._script)) >= _LONG else None
 
     def share_of(self, language: str) -> float:
-        """As `share_of`."""
+        """The share (0..1) of the text's letters in the script of `language`; 1 for a text without letters."""
         total = sum(self._weights.values())
         if not total:
             return 1.0

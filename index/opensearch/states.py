@@ -13,7 +13,6 @@ from index.backend import Snapshots
 from index.embedders import lsa
 from index.embedders.embedder import Embedder, check_match
 from index.errors import IndexProblem
-from index.java import jvm
 from index.model import FORMAT
 from index.opensearch import generations
 from index.opensearch.backend import OpenSearchBackend
@@ -74,9 +73,6 @@ class OpenSearchSnapshots(Snapshots):
         if state.generation not in self._models:
             self._models = {state.generation: read_model(self.client, state)}
         return self._models[state.generation]
-
-    def detach(self) -> None:
-        jvm.detach()
 
     def close(self) -> None:
         self.client.close()

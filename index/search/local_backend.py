@@ -15,7 +15,6 @@ from index.engines import vectors
 from index.engines.bm25 import Bm25
 from index.errors import IndexProblem
 from index.filters import Filter
-from index.java import jvm
 from index.model import Entry, Groups, Passage
 from index.snapshot import snapshot
 from index.snapshot.catalogue import FOLDER, Catalogue
@@ -178,6 +177,3 @@ class LocalSnapshots:
             if damage:
                 raise IndexProblem(f"{handle.directory} is damaged ({damage[0]}); build the index again") from error
             raise
-
-    def detach(self) -> None:
-        jvm.detach()

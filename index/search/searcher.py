@@ -93,7 +93,7 @@ class _OpenBackend:
 
 
 class Searcher:
-    """`open`, then `search` from any thread; each thread calls `detach` before it ends."""
+    """`open`, then `search` from any thread; each thread calls `jvm.detach` before it ends."""
 
     def __init__(
         self,
@@ -391,9 +391,6 @@ class Searcher:
             for one in dropped:
                 self._leave(one)
             return fresh.backend.manifest.snapshot != old.backend.manifest.snapshot
-
-    def detach(self) -> None:
-        self._snapshots.detach()
 
     def close(self) -> None:
         with self._lock:

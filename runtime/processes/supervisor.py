@@ -332,7 +332,3 @@ def _started(process: psutil.Process) -> float:
 def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError):
         process.send_signal(number)
-
-
-def kill(stack: Stack, name: str) -> None:
-    _signal(stack.processes[name], signal.SIGKILL)

@@ -4,7 +4,7 @@
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -43,9 +43,6 @@ class ScriptedAsk:
         assert isinstance(found, variables.reply_type()), f"{variables.name} replies {found!r}"
         return found
 
-    async def map[R](self, variables: Iterable[Variables[R]]) -> list[R]:
-        return [await self(each) for each in variables]
-
     async def shaped(self, variables: Variables[str], schema: dict[str, object]) -> str:
         return await self(variables)
 
@@ -71,9 +68,6 @@ class Failing:
     async def __call__(self, *args: object, **kwargs: object) -> Any:
         raise self.failure
 
-    async def map(self, *args: object, **kwargs: object) -> Any:
-        raise self.failure
-
     async def shaped(self, *args: object, **kwargs: object) -> Any:
         raise self.failure
 
@@ -93,9 +87,6 @@ class Hanging:
     async def __call__(self, *args: object, **kwargs: object) -> Any:
         self.begun.set()
         await asyncio.Event().wait()
-
-    async def map(self, *args: object, **kwargs: object) -> Any:
-        await self()
 
     async def shaped(self, *args: object, **kwargs: object) -> Any:
         await self()

@@ -1,5 +1,7 @@
 """The closest passages: when there are any, in which order, cut where, and with what marked."""
 
+from typing import get_args
+
 import msgspec
 import pytest
 
@@ -13,7 +15,7 @@ from bus.wire.parts import Block, Passage
 from bus.wire.settled import Settled
 from index.languages import LANGUAGES
 from prompts import contracts, notices
-from prompts.vocabulary import REASONS, Reason
+from prompts.vocabulary import Reason
 from tests.actors.scripted_powers import ScriptedAsk
 from tests.message_samples import LANES, OPENING, REFUNDS, passage, question
 
@@ -40,7 +42,7 @@ def test_closest_ending_claims_nothing_and_marks_matches() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("reason", REASONS)
+@pytest.mark.parametrize("reason", get_args(Reason))
 def test_every_reason_has_a_text_in_every_language(language: str, reason: Reason) -> None:
     found = ended(passage(), reason=reason, question=question(language=language), missing=("§7",), refuse_reason="§8")
     assert (found.outcome, found.reason) == ("closest", reason)

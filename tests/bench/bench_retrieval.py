@@ -20,6 +20,7 @@ from index.filters import Filter
 from index.model import Document, Metadata
 from index.search.searcher import Searcher
 from index.snapshot import snapshot
+from index.snapshot.prepared import prepare
 
 _SYLLABLES = [a + b for a in "bcdfghjklmnprstvz" for b in "aeiou"]
 
@@ -59,7 +60,7 @@ def main() -> None:
         with snapshot.writing(index):
             build = Build(LocalSink(index))
             for document in documents:
-                build.put(document)
+                build.put(prepare(document))
             manifest = build.publish()
         print(f"{manifest.passages} passages")
         searcher = Searcher.open(index)

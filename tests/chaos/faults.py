@@ -19,7 +19,7 @@ from bus.wire.subjects import EVENTS, RUNS
 from index.errors import IndexProblem
 from index.snapshot import snapshot
 from runtime.processes import nats_users
-from runtime.processes.supervisor import Stack, kill
+from runtime.processes.supervisor import Stack
 from tests.bad_messages import put_any
 from tests.chaos.house import fill
 from tests.chaos.schedule import Fault
@@ -76,7 +76,8 @@ class Faults:
 
     async def _kill(self, fault: Fault) -> None:
         for name in fault.names:
-            kill(self.stack, name)
+            with contextlib.suppress(ProcessLookupError):
+                self.stack.processes[name].kill()
 
     async def _stop(self, fault: Fault) -> None:
         stopped = [self.stack.processes[name] for name in fault.names]

@@ -11,6 +11,7 @@ from index.model import Document
 from index.search.local_backend import LocalBackend
 from index.search.searcher import Searcher
 from index.snapshot import snapshot
+from index.snapshot.prepared import prepare
 from index.snapshot.snapshot import Manifest
 from tests.index.brought_in import readers
 
@@ -75,7 +76,7 @@ def update(index: Path, put: Iterable[Document] = (), remove: Iterable[str] = ()
             for source_id in remove:
                 assert build.remove(source_id)
             for document in put:
-                build.put(document)
+                build.put(prepare(document))
             return build.publish(**options)
         finally:
             build.close()

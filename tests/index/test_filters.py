@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pathspec import GitIgnoreSpec
 
 from index.filters import Filter, narrowed, predicate, words_of
+from index.java import jvm
 from index.languages.toml_check import problems
 from index.model import Document, Entry, Hit, Metadata
 from index.search.local_backend import LocalBackend
@@ -196,7 +197,7 @@ def test_concurrent_first_searches_agree(tagged: Searcher, monkeypatch: pytest.M
         try:
             return opened[number // 2].search(question)
         finally:
-            tagged.detach()
+            jvm.detach()
 
     with ThreadPoolExecutor(6) as threads:
         found = list(threads.map(ask, range(12)))
@@ -217,7 +218,7 @@ def test_concurrent_searches_are_independent(tagged: Searcher) -> None:
 
     def ask(number: int) -> None:
         wrong.extend(number for _ in range(40) if found(number) != alone[number])
-        tagged.detach()
+        jvm.detach()
 
     alone = [found(number) for number in range(4)]
     assert all(alone)

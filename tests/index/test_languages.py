@@ -8,7 +8,7 @@ import pytest
 from msgspec import inspect
 
 from index.languages import FALLBACK, FOLDER, LANGUAGES, LanguageProblem, of, read
-from index.languages.detection import ScannedText, detect, share_of, surely
+from index.languages.detection import ScannedText, detect, surely
 from index.languages.tables import Language
 
 
@@ -135,7 +135,7 @@ def test_detect(text: str, language: str) -> None:
     ],
 )
 def test_share_of(text: str, language: str, low: float, high: float) -> None:
-    assert low <= share_of(text, language) <= high
+    assert low <= ScannedText(text).share_of(language) <= high
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from index.model import Document
 from index.search.searcher import Searcher
 from index.sink import SinkOptions
 from index.snapshot import snapshot
+from index.snapshot.prepared import prepare
 from runtime.commands.index import index_group
 from runtime.commands.search import search_command
 from tests.examples.minilm_server import MiniLm, make_server, model_folder
@@ -152,7 +153,7 @@ def test_questions_match_without_common_words(embedder: OpenAIEmbedder, tmp_path
     with snapshot.writing(tmp_path / "index"):
         build = Build(LocalSink(tmp_path / "index", SinkOptions(embedder)))
         for name, text in DOCUMENTS.items():
-            build.put(Document(source_id=name, title="", text=text))
+            build.put(prepare(Document(source_id=name, title="", text=text)))
         build.publish()
     searcher = Searcher.open(tmp_path / "index", embedder=embedder)
     for question, source_id in PARAPHRASES.items():

@@ -12,6 +12,7 @@ from index.model import Document, Metadata
 from index.search.searcher import Searcher
 from index.search.spelling import meant, neighbours, unknown
 from index.snapshot import snapshot
+from index.snapshot.prepared import prepare
 from tests.index.conftest import DOCUMENTS
 
 TEXTS = {document.source_id: document.text for document in DOCUMENTS}
@@ -54,7 +55,7 @@ def test_misspelt_word_is_replaced_by_the_visible_one(tmp_path: Path) -> None:
             ("The severance is four weeks.", "Severe burns are cooled.", "A secret zeppelin.")
         ):
             seen = Metadata(groups=("board",) if number == 2 else ())
-            build.put(Document(source_id=f"d{number}", title="", text=text, language="en", metadata=seen))
+            build.put(prepare(Document(source_id=f"d{number}", title="", text=text, language="en", metadata=seen)))
         build.publish()
     searcher = Searcher.open(index)
     try:
@@ -87,7 +88,7 @@ def _opened(index: Path, documents: dict[str, dict[str, str]]) -> Searcher:
         build = Build(LocalSink(index))
         for language, texts in documents.items():
             for name, text in texts.items():
-                build.put(Document(source_id=name, title="", text=text, language=language))
+                build.put(prepare(Document(source_id=name, title="", text=text, language=language)))
         build.publish()
     return Searcher.open(index)
 
@@ -184,7 +185,7 @@ def test_longer_list_begins_with_the_shorter(tmp_path: Path) -> None:
             subject = ("gate ", "lamp ")[number % 2] * (1 + number % 7)
             other = "severance " if number % 11 == 5 else "severity "
             text = f"Document {number}: {subject}{other}{'of many words ' * (number % 5)}"
-            build.put(Document(source_id=f"d{number}", title="", text=text, language="en"))
+            build.put(prepare(Document(source_id=f"d{number}", title="", text=text, language="en")))
         build.publish()
     searcher = Searcher.open(index)
     try:

@@ -15,11 +15,13 @@ from index.build.local_sink import LocalSink
 from index.check import verify
 from index.embedders.embedder import EmbedderSpec, Vectors, unit
 from index.errors import IndexProblem
+from index.java import jvm
 from index.model import Document
 from index.reading.readings import FILE, Readings
 from index.search.searcher import Searcher
 from index.sink import SinkOptions
 from index.snapshot import snapshot
+from index.snapshot.prepared import prepare
 from tests.index.brought_in import bring_in
 from tests.index.conftest import DOCUMENTS, update
 
@@ -58,7 +60,7 @@ def test_queries_go_on_while_snapshots_change(index: Path) -> None:
             if not hits or (hits[0].snapshot < known):
                 failures.append(f"{known}: {hits}")
             answered[0] += 1
-        searcher.detach()
+        jvm.detach()
 
     threads = [threading.Thread(target=ask) for _ in range(3)]
     for thread in threads:
@@ -161,8 +163,8 @@ def test_other_embedder_is_named_and_not_mixed(tmp_path: Path) -> None:
     index = tmp_path / "index"
     with snapshot.writing(index):
         build = Build(LocalSink(index, SinkOptions(letters)))
-        build.put(Document(source_id="a", title="", text="zzz zebra puzzle"))
-        build.put(Document(source_id="b", title="", text="mummy hummus"))
+        build.put(prepare(Document(source_id="a", title="", text="zzz zebra puzzle")))
+        build.put(prepare(Document(source_id="b", title="", text="mummy hummus")))
         manifest = build.publish()
     assert manifest.embedder == letters.spec
     searcher = Searcher.open(index, embedder=letters)
@@ -177,7 +179,7 @@ def test_other_embedder_is_named_and_not_mixed(tmp_path: Path) -> None:
         Build(LocalSink(index))
     with snapshot.writing(index):
         build = Build(LocalSink(index, SinkOptions(letters)))
-        build.put(Document(source_id="c", title="", text="banana"))
+        build.put(prepare(Document(source_id="c", title="", text="banana")))
         build.publish()
     with snapshot.writing(index):
         build = Build(LocalSink(index, SinkOptions(foreign_vectors=True)))

@@ -9,6 +9,7 @@ from index.opensearch.client import Address, located
 from index.opensearch.opening import OpenSearchIndex
 from index.opensearch.states import OpenSearchSnapshots
 from index.search.searcher import Searcher
+from index.snapshot.prepared import prepare
 from index.snapshot.snapshot import Manifest
 from tests.opensearch.cluster import Cluster
 
@@ -30,7 +31,7 @@ def update(
             for source_id in remove:
                 assert build.remove(source_id)
             for document in put:
-                build.put(document)
+                build.put(prepare(document))
             return build.publish(refit=refit)
     finally:
         index.close()

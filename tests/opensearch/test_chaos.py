@@ -11,6 +11,7 @@ from contextlib import contextmanager
 import pytest
 
 from index.errors import IndexProblem
+from index.java import jvm
 from index.model import Document
 from index.opensearch import bulk, generations, states
 from index.opensearch.client import Address
@@ -71,7 +72,7 @@ def watched(where: Address) -> Iterator[Watch]:
                         watch.note(snapshot, [hit.text for hit in hits if hit.snapshot == snapshot])
                 except IndexProblem as problem:
                     watch.problems.append(str(problem))
-            searcher.detach()
+            jvm.detach()
 
     threads = [threading.Thread(target=search) for _ in range(SEARCHERS)]
     for thread in threads:

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from datetime import date
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 import pytest
@@ -14,7 +15,7 @@ from index.languages import LANGUAGES, of
 from prompts import notices
 from prompts.notices import ConflictingValue
 from prompts.profiles import BUILT_IN, ProfileError, find, first_match, load, names, read
-from prompts.vocabulary import DECLINED, REASONS
+from prompts.vocabulary import DECLINED, Reason
 
 GOOD = 'description = "Mine"\nlanguages = ["en", "fr"]\ndefault_language = "en"\n'
 
@@ -182,7 +183,7 @@ def test_text_uses_its_own_script(section: str, key: str, language: str) -> None
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_nine_reasons_have_nine_texts(language: str) -> None:
-    assert len({notices.reason_text(reason, language) for reason in REASONS}) == len(REASONS)
+    assert len({notices.reason_text(reason, language) for reason in get_args(Reason)}) == len(get_args(Reason))
     assert len({notices.declined_text(kind, language) for kind in DECLINED}) == len(DECLINED)
 
 

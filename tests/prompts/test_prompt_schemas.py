@@ -77,7 +77,7 @@ def picoschema(wanted: inspect.Type) -> object:
 
 @pytest.mark.parametrize("prompt", WITH_SCHEMA)
 def test_reply_struct_matches_the_output_schema(prompt: type[Prompt[Any]], library: Library) -> None:
-    schema = library.schema(prompt.name)
+    schema = library.file(prompt.name).schema
     assert schema is not None
     assert list(disagreements(inspect.type_info(prompt.reply_type()), schema)) == []
 
@@ -99,7 +99,7 @@ def test_variables_struct_matches_the_input_schema(prompt: type[Prompt[Any]], li
 
 @pytest.mark.parametrize("prompt", WITH_SCHEMA)
 def test_the_grammar_compiles(prompt: type[Prompt[Any]], library: Library) -> None:
-    grammar = LLMatcher.grammar_from_json_schema(json.dumps(library.schema(prompt.name)))
+    grammar = LLMatcher.grammar_from_json_schema(json.dumps(library.file(prompt.name).schema))
     assert LLMatcher.validate_grammar(grammar) == ""
 
 

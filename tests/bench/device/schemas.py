@@ -15,7 +15,7 @@ def short_schemas() -> dict[str, dict[str, Any]]:
 
 def full_schemas() -> dict[str, dict[str, Any]]:
     library = Library()
-    schemas = {prompt.name: library.schema(prompt.name) for prompt in PROMPTS}
+    schemas = {prompt.name: library.file(prompt.name).schema for prompt in PROMPTS}
     return {name: schema for name, schema in schemas.items() if schema is not None}
 
 

@@ -12,6 +12,7 @@ from index.build.opening import Index, index_at
 from index.model import Document, Metadata
 from index.opensearch.opening import OpenSearchIndex
 from index.search.searcher import Searcher
+from index.snapshot.prepared import prepare
 from index.snapshot.snapshot import Manifest
 from tests.index.conftest import DOCUMENTS
 from tests.opensearch.building import place
@@ -117,7 +118,7 @@ def update(
                 assert build.remove(source_id)
             build.move(move or {})
             for document in put:
-                build.put(document)
+                build.put(prepare(document))
             build.regroup(access or {})
             return build.publish(refit=refit)
         finally:

@@ -12,6 +12,7 @@ from index.documents.report import Skip, Skipped
 from index.errors import IndexProblem
 from index.model import Document, Metadata
 from index.search.searcher import Searcher
+from index.snapshot.prepared import prepare
 from tests.index.conftest import DOCUMENTS
 from tests.index.contract.conftest import ids, update
 
@@ -55,10 +56,10 @@ def test_changes_are_in_the_next_snapshot(index: Index) -> None:
 def test_document_added_and_removed_at_once_never_appears(index: Index) -> None:
     update(index, [page("a", "An apple fell.")])
     with index.writing(), closing(Build(index.sink())) as build:
-        build.put(page("brief", "A brief comet."))
-        build.put(page("brief", "A brief comet, again."))
+        build.put(prepare(page("brief", "A brief comet.")))
+        build.put(prepare(page("brief", "A brief comet, again.")))
         assert build.remove("brief")
-        build.put(page("stays", "A lasting comet."))
+        build.put(prepare(page("stays", "A lasting comet.")))
         assert build.publish().documents == 2
     with closing(Searcher.open(index)) as searcher:
         assert "brief" not in ids(searcher, "comet")
@@ -115,7 +116,7 @@ def test_unpublished_build_is_invisible(index: Index) -> None:
     with closing(Searcher.open(index)) as searcher:
         with index.writing(), closing(Build(index.sink())) as build:
             build.remove("a")
-            build.put(page("c", "A crimson apple."))
+            build.put(prepare(page("c", "A crimson apple.")))
             assert (index.newest(), ids(searcher, "apple")) == (first.snapshot, ["a"])
         assert index.names() == [first.snapshot]
         assert not searcher.swap_to()

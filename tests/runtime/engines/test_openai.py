@@ -102,7 +102,7 @@ async def test_reply_outside_the_schema_is_retried_once(engine, fake, first):
     ],
 )  # fmt: skip
 async def test_reply_is_cut_to_its_limits(engine, fake, prompt, given, kept, cut):
-    schema = Library().schema(prompt)
+    schema = Library().file(prompt).schema
     whole = {name: WHOLE[name] for name in schema["required"]}
     fake.answers = [streams(json.dumps(whole | given))]
     _, finished = await collect(engine, request(rendered=render(schema=schema)))
