@@ -133,6 +133,21 @@ def test_other_code_is_not_verified() -> None:
     assert judged(claim_of(claim), found).verdict == "unverified"
 
 
+@pytest.mark.parametrize(
+    ("document", "claim"),
+    [
+        ("The scheduler places pods by labels on pods rather than by labels on nodes.",
+         "The scheduler places pods by labels on nodes."),
+        ("Le service place les copies selon la charge plutôt que selon la mémoire.",
+         "Le service place les copies selon la mémoire."),
+        ("El servicio guarda las copias en el disco en lugar de guardarlas en la nube.",
+         "El servicio guarda las copias en la nube."),
+    ],
+)  # fmt: skip
+def test_what_a_document_rules_out_is_not_verified(document: str, claim: str) -> None:
+    assert judged(claim_of(claim), given(document)).verdict != "verified"
+
+
 def test_few_words_of_a_long_span_verify_nothing() -> None:
     found = given(
         "If a repository does not exist, the program returns exit code 10 and prints the error message again."
