@@ -27,7 +27,7 @@ from index.languages.characters import fold
 from index.languages.negation import is_negated
 from index.languages.words import terms
 from index.text.passages import weigh
-from index.text.units import says_nothing
+from index.text.units import STOPS, says_nothing
 
 #: How many units are shown at most, and the least share of the probability that one beside the best needs.
 MOST_UNITS, LEAST_SHARE = 5, 0.01
@@ -45,7 +45,6 @@ _DATA = ("table_row", "code")
 _ONE_OF_MANY = ("table_row", "definition")
 #: A definition, or lines below this weight that end in no full stop, need that share to be shown with another unit.
 _SHORT, _LEAST_ALONE = 16, 0.1
-_STOPS = (".", "!", "?", "。", "！", "？", "؟", "…")
 #: How many likely ones those that are shown are chosen from.
 _MOST_LIKELY = 10
 #: Where another item of a list is among so many of the likeliest, the whole list is shown.
@@ -292,7 +291,7 @@ def _adds_nothing(unit: Unit) -> bool:
 
 
 def _is_short(unit: Unit) -> bool:
-    return all(weigh(line) < _SHORT and not line.rstrip().endswith(_STOPS) for line in unit.text.splitlines())
+    return all(weigh(line) < _SHORT and not line.rstrip().endswith(STOPS) for line in unit.text.splitlines())
 
 
 def _fitting(first: Sequence[Ranked], likely: Sequence[Ranked], most: float) -> list[Ranked]:

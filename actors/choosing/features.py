@@ -19,7 +19,7 @@ from index.languages.characters import fold
 from index.languages.words import FUNCTION_WORDS, WORD, grams, terms_of
 from index.model import file_words
 
-#: In the order of a row of values; each is 0 to 1 but `length`.
+#: In the order of a row of values; each is 0 to 1 but `length` and `steps`.
 FEATURES = (
     "covered",  # share of the question's terms in the unit, its introduction, headings and title
     "form",  # in its best sentence that has the kind of thing asked for
@@ -41,7 +41,7 @@ FEATURES = (
     "row",
     "code",
     "list",
-    "steps",  # code or list where a manner is asked for
+    "steps",  # code or list where a manner is asked for; -1 for a row there
     "same_language",
     "asks",  # it ends as a question or with a colon
     "body_pieces",
@@ -50,6 +50,7 @@ FEATURES = (
     "top",  # covered, less the best unit's
 )
 _PLACE = {name: place for place, name in enumerate(FEATURES)}
+_STEPS = {"code": 1.0, "list_item": 1.0, "table_row": -1.0}
 _BEGINNING = 60
 _COPULA_WITHIN = 120
 #: A term that is not there counts as there in pieces beyond this share.
@@ -222,7 +223,7 @@ def _row(
         "row": float(unit.kind == "table_row"),
         "code": float(unit.kind == "code"),
         "list": float(unit.kind == "list_item"),
-        "steps": float(asked.kind == "manner" and unit.kind in ("code", "list_item")),
+        "steps": _STEPS.get(unit.kind, 0.0) if asked.kind == "manner" else 0.0,
         "same_language": float(passage.language in (asked.language, "und", "")),
         "asks": float(bool(_ENDS_OPEN.search(unit.text))),
         "cosine": asked.cosine_counts * max(passage.cosine or 0.0, 0.0),

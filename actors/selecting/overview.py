@@ -19,7 +19,7 @@ from index.languages import union
 from index.languages.characters import fold
 from index.text.matching import content_words, matches
 from index.text.passages import weigh
-from index.text.units import Unit, units
+from index.text.units import STOPS, Unit, says_nothing, units
 
 _TASKS: Final = union(lambda language: language.noise.tasks)
 _SUMMARIES: Final = union(lambda language: language.noise.summaries)
@@ -33,6 +33,8 @@ _SENTENCES: Final = 8
 _READABLE: Final = frozenset(("prose", "list_item", "definition", "table_row"))
 #: A shorter sentence says too little to stand for its section; a longer one is no beginning. In weights, as passages have.
 _SHORTEST, _LONGEST = 30, 400
+#: A text without a full stop is a sentence from this weight on.
+_SURELY: Final = 80
 
 
 def wider(question: Question, passages: Sequence[Passage], request: SearchRequest) -> SearchRequest | None:
@@ -88,6 +90,12 @@ def _readable(passage: Passage, shortest: float = 0.0) -> list[Unit]:
     ]
 
 
+def _is_whole(text: str) -> bool:
+    """Whether a text is a sentence that states something, from its beginning to its end as far as one can see."""
+    ends = text.endswith(STOPS) or weigh(text) >= _SURELY
+    return ends and not text[:1].islower() and not says_nothing(text) and "©" not in text
+
+
 def _list(question: Question, passages: Sequence[Passage]) -> list[Slice]:
     """Of each document that has the words, the unit with most of them, however short; best document first.
 
@@ -129,6 +137,8 @@ def _outline(question: Question, passages: Sequence[Passage]) -> list[Slice]:
             continue
         headings = [block.start - passage.char_start for block in passage.blocks if block.kind == "heading"]
         for unit in _readable(passage, _SHORTEST):
+            if unit.kind == "prose" and not _is_whole(passage.text[unit.start : unit.end]):
+                continue
             above = max((start for start in headings if start < unit.start), default=-1)
             section = (passage.char_start + above, ()) if above >= 0 else (-1, passage.headings)
             sections.setdefault(section, []).append((at, unit.start, unit.end))

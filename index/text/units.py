@@ -109,6 +109,10 @@ def _kind(text: str, start: int, end: int) -> str:
     return "heading" if kind == "prose" and is_line and says_nothing(text[start:end]) else kind
 
 
+#: What ends a sentence.
+STOPS = (".", "!", "?", "。", "！", "？", "؟", "…")
+
+
 def says_nothing(sentence: str) -> bool:
     """Whether the sentence is a heading or a question."""
     plain = sentence.strip("#*>-• \t\n")

@@ -90,3 +90,12 @@ def test_word_of_one_letter_is_no_wildcard() -> None:
 
 def test_a_model_lists_by_itself() -> None:
     assert wider(question("Which files mention the boiler?", has_model=True), FOUND, REQUEST) is None
+
+
+def test_outline_quotes_whole_sentences() -> None:
+    texts = ("Copyright © 2026 by the whole board of the hall.", "to our rooms and send your name, so that we can",
+             "The hall may be hired by all members of the club.")  # fmt: skip
+    rules = passage("hall rules.md", "\n\n".join(texts))
+    asked = msgspec.structs.replace(question("Summarise the hall rules"), needs_model=True)
+    (shown,) = overview(asked, [rules])
+    assert rules.text[shown[1] : shown[2]] == texts[2]
