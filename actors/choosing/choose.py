@@ -239,7 +239,7 @@ def to_show(asked: Asked, ranked: Sequence[Ranked], most: float = MOST) -> list[
 
 def _names_section(asked: Asked, best: Read) -> bool:
     """Whether a question is only the name of what the best unit's section is about."""
-    open_ = asked.kind == "other" and not asked.identifiers and best.unit.kind not in _DATA
+    open_ = asked.kind in ("other", "manner") and not asked.identifiers and best.unit.kind not in _DATA
     return open_ and asked.terms.keys() <= best.context
 
 
