@@ -24,7 +24,7 @@ from bus.delivery.admission import Admission
 from bus.delivery.elsewhere import count_elsewhere, look
 from bus.delivery.graph import Graph
 from bus.delivery.handling import Handling, Verdict
-from bus.delivery.pulling import Pull
+from bus.delivery.pulling import Deliver, Pull
 from bus.delivery.stages import Delivery
 from bus.journal.access import Groups
 from bus.journal.journal import Journal
@@ -90,6 +90,7 @@ class Worker:
         self.watch = Watch()
         self._consumers: dict[str, ConsumerConfig] = {}
         self._pulls: dict[str, Pull] = {}
+        self._delivers: dict[str, Deliver] = {}
         self._restorer: Restorer
         self._stopping = False
 
@@ -122,7 +123,7 @@ class Worker:
         for subscriber in self._broker.subscribers:
             if isinstance(subscriber, PullStreamSubscriber) and subscriber.subscription is not None:
                 name = str(subscriber.extra_options["durable"])
-                self._pulls[name] = Pull(subscriber.subscription, f"pulls of {name}", self.watch)
+                self._pulls[name] = Pull(subscriber.subscription, f"pulls of {name}", self.watch, self._delivers[name])
                 subscriber.subscription = self._pulls[name]
         self.watch.keep("heartbeats", self._heartbeats)
         self.watch.keep("the look for ends", lambda: look(self.intake, self.journal))
@@ -205,6 +206,7 @@ class Worker:
             max_ack_pending=PENDING,
         )
         self._consumers[bound.name] = config
+        self._delivers[bound.name] = deliver
         self._broker.subscriber(
             consumed_subject(bound.takes),
             durable=bound.name,
