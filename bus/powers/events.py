@@ -159,13 +159,9 @@ class Progress:
 
     def after(self, events: Sequence[Event]) -> "Progress":
         """The progress after these events were added; `sequence` is unchanged."""
-        phase = self.phase
-        if any(isinstance(event, TokensEnd | Error) for event in events):
-            phase = "ended"
-        if any(isinstance(event, Done) for event in events):
-            phase = "closed"
-        tokens = sum(isinstance(event, Token) for event in events)
-        return Progress(self.events + len(events), self.tokens + tokens, phase, self.sequence)
+        kinds = list(map(type, events))
+        phase = "closed" if Done in kinds else "ended" if TokensEnd in kinds or Error in kinds else self.phase
+        return Progress(self.events + len(kinds), self.tokens + kinds.count(Token), phase, self.sequence)
 
 
 class EventStore(Protocol):

@@ -6,6 +6,7 @@ type in `type`. `parts.py` has what messages carry, `settled.py` the end of a ru
 """
 
 import functools
+import itertools
 import re
 from typing import Annotated, Any, ClassVar
 
@@ -306,7 +307,8 @@ def words_asked(message: Message) -> str:
 
 def same_fields(source: msgspec.Struct, kind: type[msgspec.Struct]) -> dict[str, Any]:
     """The fields of a Struct that another kind has under the same names, to make one of that kind from."""
-    return {name: getattr(source, name) for name in _shared(type(source), kind)}
+    names = _shared(type(source), kind)
+    return dict(zip(names, map(getattr, itertools.repeat(source), names), strict=False))
 
 
 @functools.cache
