@@ -49,7 +49,7 @@ SUBJECT, SEQUENCE, TIME = "Nats-Subject", "Nats-Sequence", "Nats-Time-Stamp"
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """How full a stream is. `limit_bytes` is 0 where there is none."""
+    """How full a stream is. `limit_bytes` is 0 where there is none; `first` and `last` are sequences, 0 where it never had one."""
 
     size_bytes: int
     limit_bytes: int
@@ -256,10 +256,6 @@ class Journal:
     async def last_frame(self, run_id: str) -> "EventFrame | None":
         found = await self._raw(EVENTS, {"last_by_subj": event_subject(run_id)})
         return frame_of(found[-1]) if found else None
-
-    async def last_sequence(self, stream: str) -> int:
-        """The sequence of a stream's newest message; 0 when it never had one. Raises Unavailable."""
-        return (await self.usage(stream)).last
 
     async def _all_events(self, subject: str, up_to: int) -> list["EventFrame"]:
         """As many as the stream's leader counts: any server of a cluster may answer, also one that lags behind."""

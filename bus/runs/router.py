@@ -187,7 +187,7 @@ class EventRouter:
 
     async def start(self, journal: Journal) -> None:
         """Begin at the stream's end. Raises Unavailable when the stream does not exist."""
-        self.position = await journal.last_sequence(EVENTS)
+        self.position = (await journal.usage(EVENTS)).last
         self._open = True
         await take(self._client, f"{RECORD}.*", self._take_record)
         self.watch.keep("event router", self._run)

@@ -253,17 +253,15 @@ class Runs:
         if found[-1].key == finished(run_id) and time.time() - found[-1].time > EVENTS_LATE_S:
             raise EventsGone(f"the events of run {run_id} are gone; read its record instead")
 
-    async def events(self, run_id: str, after: int = 0) -> AsyncIterator[Numbered]:
-        """A run's events with a number above `after`, up to and including DONE: each once, in order, even if the server
-        restarts.
+    async def events(self, run_id: str) -> AsyncIterator[Numbered]:
+        """A run's events up to and including DONE: each once, in order, even if the server restarts.
 
         Raises BadId, NoSuchRun, EventsGone, TooSlow, Unavailable.
         """
         with await self.read(run_id) as reader:
             while batch := await reader.batch():
-                for number, event in batch:
-                    if number > after:
-                        yield number, event
+                for numbered in batch:
+                    yield numbered
 
     async def record(self, run_id: str) -> RunRecord | None:
         """What became of a run so far; None when there is no such run. Raises BadId, Unavailable.

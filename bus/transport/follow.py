@@ -52,11 +52,9 @@ async def follow(
     after: int | None = None,
     since: float | None = None,
     headers_only: bool = False,
-    ready: asyncio.Event | None = None,
-    anew: Callable[[], None] | None = None,
 ) -> AsyncIterator[Stored]:
-    """Messages with a sequence above `after`, or stored since `since` (epoch seconds), or from now on. Options: see Following."""
-    batches = Following(client, stream, filters, headers_only, ready, anew).batches(after, since)
+    """Messages with a sequence above `after`, or stored since `since` (epoch seconds), or from now on."""
+    batches = Following(client, stream, filters, headers_only).batches(after, since)
     async with contextlib.aclosing(batches):
         async for batch in batches:
             for stored in batch:

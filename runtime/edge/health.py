@@ -85,7 +85,7 @@ async def _streams(edge: Edge) -> Health:
     try:
         async with asyncio.timeout(edge.timeouts.health_s):
             for name in (RUNS, EVENTS):
-                await edge.runs.journal.last_sequence(name)
+                await edge.runs.journal.usage(name)
             await edge.runs.room.check()
         if failure := edge.runs.journal.failure:
             return Health(detail=failure)

@@ -54,7 +54,7 @@ async def full_id(journal: Journal, given: str) -> str:
 
 async def latest_runs(journal: Journal, count: int, wanted: Wanted | None = None) -> list[RunRow]:
     """The latest runs that are wanted, newest first. Raises Unavailable."""
-    end = await journal.last_sequence(RUNS)
+    end = (await journal.usage(RUNS)).last
     window = 40 * count
     while True:
         after = max(0, end - window)
@@ -67,7 +67,7 @@ async def latest_runs(journal: Journal, count: int, wanted: Wanted | None = None
 
 async def all_runs(journal: Journal) -> list[Trace]:
     """Every run that the journal keeps, without its events, oldest first. Raises Unavailable."""
-    runs = of_runs(await _between(journal, RUNS_SUBJECTS, 0, await journal.last_sequence(RUNS)))
+    runs = of_runs(await _between(journal, RUNS_SUBJECTS, 0, (await journal.usage(RUNS)).last))
     return [
         Trace(run_id, tuple(records)) for run_id, records in runs.items() if any(r.key.type == ASKED for r in records)
     ]

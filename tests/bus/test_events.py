@@ -235,7 +235,7 @@ async def test_frames_missing_on_a_server_are_awaited(wire: Wire, run_id: str, m
     monkeypatch.setattr(wire.journal, "_events", behind)
     monkeypatch.setattr(Journal, "in_cluster", True)
     assert await emit.shown() == "one two three"
-    ahead = (await wire.journal.last_sequence(EVENTS)) + 1
+    ahead = (await wire.journal.usage(EVENTS)).last + 1
     with pytest.raises(Unavailable, match="lags behind"):
         await wire.journal.frames(run_id, up_to=ahead)
 

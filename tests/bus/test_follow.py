@@ -11,7 +11,7 @@ import pytest
 
 import bus.transport.follow
 from bus.transport.connection import Client, Connection, declare_streams
-from bus.transport.follow import SHORTER, Following, Stored, follow
+from bus.transport.follow import SHORTER, Following, Stored
 from bus.transport.settings import BusSettings
 from bus.wire.subjects import EVENTS, event_subject, progress_subject
 from tests.bus.wires import Server, Wire
@@ -28,14 +28,15 @@ async def following(
     headers_only: bool = False,
     anew: Callable[[], None] | None = None,
 ) -> AsyncIterator[list[Stored]]:
-    """Everything that `follow` gives, in a list that grows."""
+    """Everything that is followed, in a list that grows."""
     seen: list[Stored] = []
     ready = asyncio.Event()
 
     async def read() -> None:
-        options = {"after": after, "since": since, "headers_only": headers_only, "ready": ready, "anew": anew}
-        async for stored in follow(wire.client, EVENTS, [subject], **options):  # type: ignore[arg-type]
-            seen.append(stored)
+        batches = Following(wire.client, EVENTS, [subject], headers_only, ready, anew).batches(after, since)
+        async with contextlib.aclosing(batches):
+            async for batch in batches:
+                seen.extend(batch)
 
     task = asyncio.create_task(read())
     await ready.wait()

@@ -103,7 +103,7 @@ async def test_record_is_read_by_its_sequence(wire: Wire) -> None:
     found = await wire.journal.at(record.sequence)
     assert found is not None
     assert (found.key, found.message, found.time) == (record.key, FINISHED, record.time)
-    assert await wire.journal.last_sequence(RUNS) >= record.sequence
+    assert (await wire.journal.usage(RUNS)).last >= record.sequence
 
 
 async def test_stage_is_stored_next_to_the_message(wire: Wire) -> None:
@@ -200,7 +200,7 @@ async def test_without_jetstream_a_read_is_unavailable(server: Server) -> None:
     client = await connect(server.url, name="bare")
     journal = Journal(client, Inbox(client))
     with pytest.raises(Unavailable, match="cannot be read"):
-        await journal.last_sequence(RUNS)
+        await journal.usage(RUNS)
     await client.close()
 
 

@@ -32,10 +32,10 @@ async def test_rehearsal_is_not_kept(tmp_path: Path) -> None:
     async with whole(tmp_path, ExtractiveEngine(), find=noted, in_place=True) as every:
         searching = await connect(every.users.bus(BusSettings(), "search"), name="held", user="search")
         await answer_served_index(searching, served, held)
-        before = [await every.journal.last_sequence(stream) for stream in (RUNS, EVENTS)]
+        before = [(await every.journal.usage(stream)).last for stream in (RUNS, EVENTS)]
         await rehearse(every.worker.client, every.worker.inbox, pipeline(), every.inference.answer)
         assert searched
-        assert [await every.journal.last_sequence(stream) for stream in (RUNS, EVENTS)] == before
+        assert [(await every.journal.usage(stream)).last for stream in (RUNS, EVENTS)] == before
         _, record = await every.ask(QUESTION)
         assert record.outcome == "answered"
         await searching.close()

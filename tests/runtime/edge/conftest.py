@@ -18,7 +18,7 @@ from bus.journal.records import Stage
 from bus.powers.events import Done, Emitter, Error, Event, References, TokensEnd, tokens_of
 from bus.runs.runs import Runs
 from bus.transport.connection import Inbox, connect, keep_trying
-from bus.transport.follow import follow
+from bus.transport.follow import Following
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
 from bus.wire.messages import AnswerSettled, QuestionAsked, RunFinished
@@ -133,10 +133,10 @@ class Pipeline:
         self.ended: dict[str, asyncio.Task[None]] = {}
 
     async def follow(self, ready: asyncio.Event) -> None:
-        asked = follow(self.bus.client, RUNS, ["gw.question_asked.*"], ready=ready)
-        async for stored in asked:
-            run_id = parse(stored.subject).run_id
-            self.ended[run_id] = asyncio.create_task(self._play(run_id, stored.subject))
+        async for batch in Following(self.bus.client, RUNS, ["gw.question_asked.*"], ready=ready).batches():
+            for stored in batch:
+                run_id = parse(stored.subject).run_id
+                self.ended[run_id] = asyncio.create_task(self._play(run_id, stored.subject))
 
     async def _play(self, run_id: str, subject: str) -> None:
         """A question that no script takes, or a script that breaks, ends its own run and not the tests behind it."""
