@@ -6,7 +6,8 @@ every doubt makes a claim `unverified`.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from difflib import SequenceMatcher
 from statistics import fmean
 from typing import Final
 
@@ -28,11 +29,12 @@ from actors.checking.thresholds import (
 )
 from actors.facts.forces import forces
 from actors.facts.slots import slot_index, slots
+from actors.facts.stems import Stem
 from actors.gate.check import check_sentence
 from actors.gate.flags import Flag, standing
 from actors.gate.support import script_of
 from index.languages import of
-from index.languages.characters import normal
+from index.languages.characters import is_han, normal
 from index.languages.detection import detect
 from index.languages.negation import is_negated, negations
 
@@ -112,6 +114,7 @@ def _proves(claim: Claim, span: Candidate) -> bool:
         and _share(wanted, span.own) >= OWN_SHARE
         and (len(wanted) >= SHORT_WORDS or len(span.own) <= LONGER * len(wanted))
         and density(wanted, span.text) >= CLOSE_TOGETHER
+        and not (missing and _replaces(claim.text, span.text, missing))
         and not _exchanges(claim.text, span.text)
         and not _QUESTION.search(span.text)
         and _has_numbers(claim, span)
@@ -119,6 +122,22 @@ def _proves(claim: Claim, span: Candidate) -> bool:
         and standing(check_sentence(f"{claim.text} [1]", [span.evidence(1)])) == "verified"
     )
     return alike and _on_lead(claim, span)
+
+
+def _replaces(text: str, there: str, missing: Stems) -> bool:
+    """Whether a missing word of `text` stands where `there` has another one, and so says another thing."""
+    own, theirs = ([*_units(content(each))] for each in (text, there))
+    changes = SequenceMatcher(None, own, theirs, autojunk=False).get_opcodes()
+    changed = (one for kind, begin, end, *_ in changes if kind == "replace" for one in own[begin:end])
+    return any(is_han(one) or one in missing for one in changed)
+
+
+def _units(words: tuple[Stem, ...]) -> Iterator[str]:
+    """The words in order; of pairs of Chinese characters, which overlap, each character once."""
+    ended = 0
+    for word in words:
+        yield from word.stem[max(0, ended - word.start) :] if is_han(word.stem[0]) else (word.stem,)
+        ended = word.end
 
 
 def _exchanges(text: str, there: str) -> bool:

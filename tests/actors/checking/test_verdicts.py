@@ -148,6 +148,23 @@ def test_what_a_document_rules_out_is_not_verified(document: str, claim: str) ->
     assert judged(claim_of(claim), given(document)).verdict != "verified"
 
 
+@pytest.mark.parametrize(
+    ("document", "claim", "verdict"),
+    [
+        ("The commands for keys and for new users include the option to set or to change an empty password.",
+         "The commands for keys and for new users include the option to set or to change a random password.", "unverified"),
+        ("The commands for keys and for new users include the option to set or to change an empty password.",
+         "The commands for keys and for new users now include the option to set or to change an empty password.", "verified"),
+        ("当变量离开作用域之后，编译器会自动调用函数并且清理这个变量所使用的全部内存。",
+         "当变量进入作用域之后，编译器会自动调用函数并且清理这个变量所使用的全部内存。", "unverified"),
+        ("如果需要深度复制堆上的数据，而不仅仅是栈上的数据，可以使用一个叫做克隆的常用方法。",
+         "如果需要深度复制堆上的数据，而不仅仅是栈上的数据，可以使用一个叫做克隆的方法。", "verified"),
+    ],
+)  # fmt: skip
+def test_a_word_may_be_added_and_not_replaced(document: str, claim: str, verdict: str) -> None:
+    assert judged(claim_of(claim), given(document)).verdict == verdict
+
+
 def test_few_words_of_a_long_span_verify_nothing() -> None:
     found = given(
         "If a repository does not exist, the program returns exit code 10 and prints the error message again."
