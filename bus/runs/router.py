@@ -12,8 +12,6 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable
-from types import TracebackType
-from typing import Self
 
 from nats.aio.client import Client
 
@@ -53,7 +51,7 @@ class Closing(Unavailable):
         super().__init__("this process is closing; read on from the last event you had")
 
 
-class Reader:
+class Reader(contextlib.AbstractContextManager["Reader"]):
     """The events of one run, in batches. Use as a context manager: leaving it ends the subscription."""
 
     def __init__(self, router: "EventRouter", run_id: str) -> None:
@@ -70,12 +68,7 @@ class Reader:
         self._woken = Wake()
         self._problem: Exception | None = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -58,9 +58,9 @@ class LocalSink:
                 raise
         self._known_next = self._next = self._parent.manifest.next_number if self._parent is not None else 0
         self._id = snapshot.next_id(index)
-        self._building = self._index / "building" / self._id
-        (self._building / "passages").mkdir(parents=True)
-        (self._building / "vectors").mkdir()
+        self.scratch = self._index / "building" / self._id
+        (self.scratch / "passages").mkdir(parents=True)
+        (self.scratch / "vectors").mkdir()
         self._before: dict[str, Entry] = {}
         self._removed: list[tuple[int, int]] = []
         self._fresh: list[Passage] = []
@@ -76,10 +76,6 @@ class LocalSink:
     @property
     def fitted(self) -> bool:
         return self._embedder is None and not self._foreign
-
-    @property
-    def scratch(self) -> Path:
-        return self._building
 
     def catalogue(self) -> dict[str, Entry]:
         self._before = read_catalogue(self._parent.directory) if self._parent is not None else {}
@@ -108,7 +104,7 @@ class LocalSink:
 
     def _flush(self) -> None:
         if self._fresh:
-            path = self._building / "passages" / f"{self._fresh[0].number:012d}.bin"
+            path = self.scratch / "passages" / f"{self._fresh[0].number:012d}.bin"
             write_segment(path, self._fresh, self._hashes)
             self._segments.append(path)
             self._fresh, self._hashes = [], []
@@ -134,7 +130,7 @@ class LocalSink:
         live.sort()
         self._drop_unmade(live)
         folder = parent.directory if parent is not None else None
-        passages = self._building / "passages"
+        passages = self.scratch / "passages"
         complete(passages, folder / "passages" if folder is not None else None, live, snapshot.link)
         write_renamed(passages, [self._renamed[first] for first, _ in live if first in self._renamed])
         job = self._job(live, refit)
@@ -142,7 +138,7 @@ class LocalSink:
         results = run(job, self._progress, self._vectors)
         for path in passages.glob(f"*{CODES}"):
             path.unlink()
-        write_catalogue(self._building, catalogue, folder, self._before, snapshot.link)
+        write_catalogue(self.scratch, catalogue, folder, self._before, snapshot.link)
         manifest = described(
             catalogue,
             roots,
@@ -156,7 +152,7 @@ class LocalSink:
             graph_size=int(results["graph_size"]),
             build_s=round(time.monotonic() - self._began, 3),
         )
-        manifest = snapshot.publish(self._index, self._building, manifest, self.parent)
+        manifest = snapshot.publish(self._index, self.scratch, manifest, self.parent)
         self.close()
         snapshot.prune(self._index)
         return manifest
@@ -168,9 +164,9 @@ class LocalSink:
             self._vectors.end()
         if self._parent is not None:
             self._parent.close()
-        if self._building.is_dir():
+        if self.scratch.is_dir():
             with contextlib.suppress(OSError):
-                snapshot.discard(self._building)
+                snapshot.discard(self.scratch)
 
     def _job(self, live: list[tuple[int, int]], refit: bool) -> Job:
         parent = self._parent
@@ -180,7 +176,7 @@ class LocalSink:
             store, gone = PassageStore(parent.directory / "passages"), np.array(sorted(numbers(old_removed)), np.int64)
             languages = {name: store.within(gone, name).tolist() for name in parent.manifest.languages}
         return Job(
-            building=str(self._building),
+            building=str(self.scratch),
             parent=str(parent.directory) if parent else "",
             live=live,
             removed=old_removed,
@@ -194,13 +190,13 @@ class LocalSink:
         """Compute vectors with an embedder that only this process can reach, and store them for the vector part."""
         if self._embedder is None:
             return  # LSA, or nothing to embed
-        store = PassageStore(self._building / "passages")
+        store = PassageStore(self.scratch / "passages")
         if job.refit or not job.parent:
             numbers = [number for first, count in job.live for number in range(first, first + count)]
         else:
             numbers = [int(number) for path in self._segments for number in Segment(path).numbers]
         shape = (len(numbers), self._embedder.spec.dimension)
-        rows = np.lib.format.open_memmap(self._building / "vectors" / "new.npy", "w+", np.float32, shape)
+        rows = np.lib.format.open_memmap(self.scratch / "vectors" / "new.npy", "w+", np.float32, shape)
         for start in range(0, len(numbers), _EMBED_BATCH):
             self._progress("embed", start, len(numbers))
             texts = [indexed_text(store.get(number)) for number in numbers[start : start + _EMBED_BATCH]]

@@ -66,43 +66,39 @@ class Index(Snapshots, Protocol):
 class LocalIndex(LocalSnapshots):
     """A folder."""
 
-    @property
-    def folder(self) -> Path:
-        return self.directory
-
     def exists(self) -> bool:
-        return snapshot.exists(self.directory)
+        return snapshot.exists(self.folder)
 
     def check(self) -> None:
         self.entries()
 
     def writing(self) -> AbstractContextManager[None]:
-        return snapshot.writing(self.directory)
+        return snapshot.writing(self.folder)
 
     def sink(self, options: SinkOptions = USUAL) -> Sink:
         from index.build.local_sink import LocalSink  # a search needs none of it
 
-        return LocalSink(self.directory, options)
+        return LocalSink(self.folder, options)
 
     def skipped(self) -> Skipped:
-        return read_skipped(self.directory)
+        return read_skipped(self.folder)
 
     def keep_skipped(self, skipped: Skipped) -> None:
-        write_skipped(self.directory, skipped)
+        write_skipped(self.folder, skipped)
 
     def entries(self, name: str | None = None) -> list[Entry]:
-        with snapshot.hold(self.directory, name) as handle:
+        with snapshot.hold(self.folder, name) as handle:
             return list(read_catalogue(handle.directory).values())
 
     def stats(self, name: str | None = None) -> "Stats":
         from index.check import stats  # a search needs none of it
 
-        return stats(self.directory, name)
+        return stats(self.folder, name)
 
     def verify(self, name: str | None = None) -> list[str]:
         from index.check import verify
 
-        return verify(self.directory, name)
+        return verify(self.folder, name)
 
 
 def is_url(address: str) -> bool:

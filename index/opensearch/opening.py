@@ -30,11 +30,8 @@ def open_index(address: str, credentials: Credentials) -> "OpenSearchIndex":
 class OpenSearchIndex(OpenSearchSnapshots):
     """As a string its address."""
 
+    folder = None
     _lease: Lease | None = None
-
-    @property
-    def folder(self) -> None:
-        return None
 
     def exists(self) -> bool:
         return generations.serving(self.client) is not None

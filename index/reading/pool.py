@@ -13,7 +13,6 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Self
 
 import msgspec
 
@@ -37,7 +36,7 @@ _NAMED_S, READING = 3.0, "reading "
 _decoder = msgspec.msgpack.Decoder(list[Outcome])
 
 
-class Pool:
+class Pool(contextlib.AbstractContextManager["Pool"]):
     """The processes; each starts when there is work for it, and all end with the `with` block."""
 
     def __init__(self, limits: Limits | None = None, processes: int = 0, program: tuple[str, ...] = PROGRAM) -> None:
@@ -49,9 +48,6 @@ class Pool:
         self._workers: list[_Worker] = []
         self._waiting: deque[_Slot] = deque()
         self._selector = selectors.DefaultSelector()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         for worker in list(self._workers):

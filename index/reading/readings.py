@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterable
 from pathlib import Path
 from struct import Struct
-from typing import BinaryIO, Self
+from typing import BinaryIO
 
 import msgspec
 
@@ -29,7 +29,7 @@ _BUFFER = 1024 * 1024
 _decoder = msgspec.msgpack.Decoder(list[Outcome])
 
 
-class Readings:
+class Readings(contextlib.AbstractContextManager["Readings"]):
     """The readings of one index, with this object as the only writer. A full disk costs only them."""
 
     def __init__(self, folder: Path | None) -> None:
@@ -46,9 +46,6 @@ class Readings:
                 self._file = os.fdopen(os.open(folder / FILE, flags, 0o600), "a+b", buffering=_BUFFER)
                 self._find(self._file)
         self._any = bool(self._places)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         """Keep them for the next build, unless there are none."""

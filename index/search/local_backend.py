@@ -133,28 +133,28 @@ class LocalSnapshots:
 
     look_s, longest_open_s = 0.0, math.inf
 
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
 
     def __str__(self) -> str:
-        return str(self.directory)
+        return str(self.folder)
 
     def newest(self) -> str:
-        return snapshot.current(self.directory)
+        return snapshot.current(self.folder)
 
     def names(self) -> list[str]:
-        return snapshot.names(self.directory)
+        return snapshot.names(self.folder)
 
     def damage(self, name: str) -> list[str] | None:
         try:
-            with snapshot.hold(self.directory, name) as handle:
+            with snapshot.hold(self.folder, name) as handle:
                 return snapshot.verify_files(handle.directory, handle.manifest)
         except IndexProblem as problem:
             return [str(problem)]
 
     def files(self, name: str) -> tuple[tuple[str, int, int], ...]:
         try:
-            paths = sorted((self.directory / "snapshots" / name).rglob("*"))
+            paths = sorted((self.folder / "snapshots" / name).rglob("*"))
             stats = [(str(path), path.stat()) for path in paths if path.is_file()]
         except OSError:
             return ()
@@ -163,12 +163,12 @@ class LocalSnapshots:
     def withheld(self, name: str, access: str) -> str:
         """A newer snapshot that cannot be served may hide documents of this one."""
         newest = self.names()[-1:]
-        if not newest or newest[0] == name or snapshot.newest_access(self.directory) == access:
+        if not newest or newest[0] == name or snapshot.newest_access(self.folder) == access:
             return ""
         return f"who may see what has changed since {name}, and {newest[0]} cannot be served; build the index again"
 
     def open(self, name: str | None, embedder: Embedder | None) -> LocalBackend:
-        handle = snapshot.hold(self.directory, name)
+        handle = snapshot.hold(self.folder, name)
         try:
             return LocalBackend(handle, embedder)
         except Exception as error:

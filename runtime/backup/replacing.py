@@ -4,12 +4,11 @@ When everything is made and on disk, one rename puts a note there. A restore tha
 restore removes what it made. After it the next command moves in the rest.
 """
 
+import contextlib
 import fcntl
 import os
 import shutil
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import msgspec
 
@@ -29,7 +28,7 @@ class Move(msgspec.Struct, frozen=True):
     made: bytes = b""
 
 
-class Replacing:
+class Replacing(contextlib.AbstractContextManager["Replacing"]):
     """Leaving this by an exception before `move_in` removes everything that was made."""
 
     def __init__(self, note: Path) -> None:
@@ -56,10 +55,7 @@ class Replacing:
         replace_file(self._note, msgspec.json.encode(moves), mode=0o600)
         finish(self._note)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         if kind is not None and not self._note.exists():
             for made in filter(None, self._made.values()):
                 remove(made)

@@ -63,15 +63,15 @@ class BucketSnapshots(LocalIndex):
         """Raises Failure, IndexProblem."""
         distrust, self._distrust = self._distrust, False
         try:
-            pulled = await pull(bucket, self.directory, self._tell, distrust=distrust)
+            pulled = await pull(bucket, self.folder, self._tell, distrust=distrust)
         except BaseException:
             self._distrust = self._distrust or distrust
             raise
         if pulled.size_bytes:
             log.warning("%s is here, %.1f MB of it fetched", pulled.snapshot, pulled.fetched_bytes / 1e6)
-        elif len(snapshot.names(self.directory)) > 1:
-            with snapshot.writing(self.directory):
-                await asyncio.to_thread(snapshot.prune, self.directory, keep=0)
+        elif len(snapshot.names(self.folder)) > 1:
+            with snapshot.writing(self.folder):
+                await asyncio.to_thread(snapshot.prune, self.folder, keep=0)
 
     def _tell(self, task: str, done: int, total: int) -> None:
         self.problem = f"a snapshot is on its way: {done} of {total} MB"

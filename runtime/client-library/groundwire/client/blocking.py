@@ -5,7 +5,6 @@ import functools
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from types import TracebackType
 from typing import Any, Concatenate, Self
 
 from groundwire.client.client import LOCAL, Client
@@ -57,10 +56,8 @@ class BlockingClient:
         self._wait(self._client.__aenter__())
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._wait(self._client.__aexit__(kind, error, traceback))
+    def __exit__(self, *_: object) -> None:
+        self._wait(self._client.__aexit__())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()

@@ -10,7 +10,6 @@ import random
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from types import TracebackType
 from typing import Self
 from urllib.parse import quote, urlencode
 
@@ -80,9 +79,7 @@ class Client:
             self._session = aiohttp.ClientSession()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._session is not None and self._given is None:
             await self._session.close()
             self._session = None
