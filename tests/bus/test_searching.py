@@ -53,11 +53,6 @@ async def test_hits_are_returned_and_recorded(wire: Wire) -> None:
     await close()
 
 
-def test_older_search_record_matches_by_query() -> None:
-    record = msgspec.json.decode(b'{"query":"x","hits":{}}', type=SearchRecord)
-    assert answers(record, asks("x", language="en", k=5, bm25_k=5, vector_k=5))
-
-
 async def test_filter_is_sent_and_part_of_the_record(wire: Wire) -> None:
     heard: list[SearchRequest] = []
 
