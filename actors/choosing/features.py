@@ -193,7 +193,7 @@ def _row(
         for share, text in zip(shares, read.sentence_texts, strict=True)
         if share and holds(asked.kind, text, asked.text)
     ]
-    heading = _f1(asked, unit.path[-1]) if unit.path else 0.0
+    heading = _f1(asked, unit.path[-1] if unit.path else passage.title)
     is_definition = asked.kind == "definition"
     pieces_whole = sum(piece_weight.values()) or 1.0
     beginning = _terms(unit.text[:_BEGINNING])
