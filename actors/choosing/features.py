@@ -15,6 +15,7 @@ from actors.choosing.asked import Asked, holds
 from actors.choosing.rows import look_up
 from actors.choosing.units import Unit
 from bus.wire.parts import Passage
+from index.languages import union
 from index.languages.characters import fold
 from index.languages.words import FUNCTION_WORDS, WORD, grams, terms_of
 from index.model import file_words
@@ -55,6 +56,10 @@ _BEGINNING = 60
 _COPULA_WITHIN = 120
 #: A term that is not there counts as there in pieces beyond this share.
 _PIECES_FROM = 0.3
+#: The number of an item or article, which is none that a question asks for.
+_NUMBERED = re.compile(
+    rf"^\s*(?:(?:[-*+•–]|\d{{1,3}}[.)]|{union(lambda language: language.headings.numbered_line).pattern})\s*)+"
+)
 _ENDS_OPEN = re.compile(r"[:：?？؟]\s*$")
 
 
@@ -119,7 +124,7 @@ def _with(read: Read, aliases: Sequence[Alias]) -> Read:
 def _read(unit: Unit, passage: Passage) -> Read:
     sentences = tuple(passage.text[start:end] for start, end in unit.sentences)
     above = " \n ".join((*unit.path, passage.title, file_words(passage.source_id, passage.title), unit.intro))
-    return Read(unit, *_words_read(sentences, above), sentences)
+    return Read(unit, *_words_read(sentences, above), tuple(_NUMBERED.sub("", sentence) for sentence in sentences))
 
 
 @lru_cache(maxsize=4096)
