@@ -6,6 +6,7 @@ Chinese has no spaces, so two characters that occur nowhere may be a missing wor
 run of characters between words of grammar they are a word.
 """
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping, Set
 from functools import cache, lru_cache
@@ -17,7 +18,7 @@ from msgspec.structs import replace
 from bus.wire.parts import Collection, Question
 from index.languages import FALLBACK, LANGUAGES, every, of, pattern, spoken, union
 from index.languages.characters import fold, is_han, is_hangul
-from index.languages.words import grams, terms, written
+from index.languages.words import grams, terms, written, written_terms
 from index.text.question_words import without_question_words
 
 Kind = Literal["reason", "count", "time", "person", "place", "definition", "manner", "limit", "yes_no", "other"]
@@ -170,9 +171,9 @@ def read_question(question: Question, collection: Collection) -> Asked:
 
 def read_text(text: str, language: str, collection: Collection, topic: str = "") -> Asked:
     bare = without_question_words(text)
-    own = list(dict.fromkeys(terms(bare))) or list(dict.fromkeys(terms(text)))
+    own = dict(written_terms(bare) or written_terms(text))
     asking = _asking(language)
-    own = [term for term in own if term not in asking] or own
+    own = {term: word for term, word in own.items() if (word if word.isascii() else term) not in asking} or own
     rarity = collection.rarity
     # Two characters across the border of words occur nowhere and are no missing word.
     known = [t for t in own if not (is_han(t) and rarity.get(t, 0.0) >= NOWHERE)]
@@ -196,8 +197,10 @@ def read_text(text: str, language: str, collection: Collection, topic: str = "")
 
 @cache
 def _asking(language: str) -> frozenset[str]:
+    """The words that ask: as written those of Latin letters, since "letter" is no form of "let", and of other scripts the terms."""
     words = spoken(language)
-    return frozenset(terms(f"{words.questions.wording.asking} {words.words.gate_words}"))
+    listed = fold(f"{words.questions.wording.asking} {words.words.gate_words}").split()
+    return frozenset(itertools.chain.from_iterable([word] if word.isascii() else terms(word) for word in listed))
 
 
 def _folded(pattern: re.Pattern[str], text: str) -> tuple[str, ...]:

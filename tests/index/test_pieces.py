@@ -319,6 +319,8 @@ def test_lsa_matches_similar_texts_and_reports_unknown(tmp_path: Path) -> None:
         ("متى يفتح الباب؟", "يفتح الباب؟"),
         ("كم يبعد، 10 كم؟", "يبعد، 10 كم؟"),
         ("누구인가?", "누구인가?"),
+        ("Comment ouvrir la porte ?", "ouvrir la porte ?"),
+        ("How do I add a comment to a line?", "I add a comment to a line?"),
         ("What documents do I have about severance?", "severance?"),
         ("Which documents do I have to bring?", "documents I have to bring?"),
         ("Quel fichier explique le préavis ?", "le préavis ?"),
