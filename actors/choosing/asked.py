@@ -32,6 +32,7 @@ _PRICED: Final = ("count", "limit")
 _ASKS_PRICE: Final = union(lambda language: language.questions.asks.price)
 _PRICE: Final = union(lambda language: language.questions.things.price)
 _NUMERAL = re.compile(r"\d+(?:[.,٫٬]\d+)*")
+_DATED = re.compile(r"\d[:./-]\d")
 _YEAR = r"\b1\d{3}\b|\b20\d{2}\b"
 _CAPITALISED = r"(?<![.!?]\s)(?<!^)\b[A-ZÀ-Ý][\w'’.-]+(?:\s+(?:{small})?\s*[A-ZÀ-Ý][\w'’.-]*)*"
 
@@ -56,6 +57,11 @@ def holds(kind: Kind, sentence: str, question: str) -> bool:
         return True
     asked = question.casefold()
     return any(match.group().strip().casefold() not in asked for match in _things(kind, language).finditer(sentence))
+
+
+def tells_time(text: str) -> bool:
+    """Whether a short text has a date or a time of the day in any language; a number alone is none."""
+    return bool(_DATED.search(text)) or any(_things("time", language).search(text) for language in LANGUAGES)
 
 
 @lru_cache(maxsize=1024)

@@ -36,7 +36,7 @@ _BESIDE = 0.07
 #: A choice is clear if what it shows has at least this share of the probability.
 CLEAR_SHARE = 0.6
 #: What being out of date counts against a unit, in the scores of the ranking.
-OUT_OF_DATE = 3.0
+OUT_OF_DATE = 6.0
 #: How many of the best units are looked through for others to show.
 _DEEP = 30
 #: Units that are no entries of a table of contents.
@@ -245,21 +245,26 @@ def _names_section(asked: Asked, best: Read) -> bool:
 
 def _beginning(ranked: Sequence[Ranked], most: float) -> list[Ranked]:
     """The best unit's section from its beginning, as far as it fits."""
-    section = _section(ranked)
-    weights = itertools.accumulate(_weight(each.unit) for each in section)
-    return [each for each, weight in zip(section, weights, strict=True) if weight <= most] or [ranked[0]]
+    return _from_the_first(_section(ranked), most) or [ranked[0]]
 
 
 def _list_around(asked: Asked, likely: Sequence[Ranked], ranked: Sequence[Ranked], most: float) -> list[Ranked]:
-    """The list that the best unit is an item of, where it fits and a manner is asked for or another item is likely too."""
+    """The list that the best unit is an item of, where it fits and another item is likely too; of numbered steps, the first that fit."""
     items = (each for each in _section(ranked) if each.unit.kind == "list_item")
     # Items that follow one another are equally far from their place among all items.
     lists = itertools.groupby(enumerate(items), lambda placed: placed[1].unit.order - placed[0])
     runs = ([each for _, each in placed] for _, placed in lists)
     around = next((run for run in runs if ranked[0] in run), [])
-    wanted = asked.kind == "manner" or any(each in around for each in likely[1:_MANY_ITEMS])
-    fits = sum(_weight(each.unit) for each in around) <= most
-    return sorted(around, key=lambda each: each is not ranked[0]) if wanted and fits else []
+    shown = _from_the_first(around, most)
+    whole = len(shown) == len(around) and any(each in around for each in likely[1:_MANY_ITEMS])
+    steps = asked.kind == "manner" and (len(shown) == len(around) or ranked[0].unit.text[:1].isdigit())
+    return sorted(shown, key=lambda each: each is not ranked[0]) if whole or steps else []
+
+
+def _from_the_first(units: Sequence[Ranked], most: float) -> list[Ranked]:
+    """Those that fit in `most` weights, from the first one on."""
+    weights = itertools.accumulate(_weight(each.unit) for each in units)
+    return [each for each, weight in zip(units, weights, strict=True) if weight <= most]
 
 
 def _section(ranked: Sequence[Ranked]) -> list[Ranked]:

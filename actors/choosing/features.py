@@ -207,7 +207,7 @@ def _row(
     row = dict.fromkeys(FEATURES, 0.0)
     row |= {
         "covered": covered / whole,
-        "form": max(fits, default=0.0),
+        "form": 0.0 if looked and looked.key and not looked.column else max(fits, default=0.0),
         "identifiers_missing": lacking(asked.identifiers, read.folded_all),
         "pieces": sum(itertools.compress(piece_weight.values(), held)) / pieces_whole,
         "body_pieces": sum(itertools.compress(piece_weight.values(), map(read.marked.__contains__, piece_weight)))

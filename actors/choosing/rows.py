@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from actors.choosing.asked import Asked, Kind, kind_of
+from actors.choosing.asked import Asked, Kind, kind_of, tells_time
 from index.languages import FALLBACK, LANGUAGES, of
 from index.languages.characters import fold, is_han, is_hangul
 from index.languages.tables.kinds import variants_in
@@ -166,6 +166,8 @@ def look_up(asked: Asked, row: str) -> Looked:
         return Looked(frozenset(), 0.0, 0.0, None)
     rest = asked.terms.keys() - held
     found = asked_for(wish(asked.text, asked.language), rest, there, keys)
+    if asked.kind == "time":
+        found = [each for each in found if tells_time(each.cell.value)]
     share, best = (found[0].share, found[0].cell) if found else (0.0, None)
     return Looked(frozenset(keys), asked.weight_of(held) / asked.whole, share, best)
 
