@@ -167,9 +167,15 @@ def look_up(asked: Asked, row: str) -> Looked:
     rest = asked.terms.keys() - held
     found = asked_for(wish(asked.text, asked.language), rest, there, keys)
     if asked.kind == "time":
-        found = [each for each in found if tells_time(each.cell.value)]
+        found = [each for each in found if _tells_when(each, rest if len(there) > len(keys) + 1 else frozenset())]
     share, best = (found[0].share, found[0].cell) if found else (0.0, None)
     return Looked(frozenset(keys), asked.weight_of(held) / asked.whole, share, best)
+
+
+def _tells_when(found: Found, rest: Set[str]) -> bool:
+    """Whether a cell has a time, and a column of something that the question names, if it names anything besides the row."""
+    named = not rest or found.held or found.share != HALF or frozenset(terms(found.cell.name)) & rest
+    return bool(named) and tells_time(found.cell.value)
 
 
 def _named(asked: Asked, value: str) -> frozenset[str]:

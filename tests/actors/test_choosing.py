@@ -81,6 +81,21 @@ def test_list_of_steps_is_shown_whole(question: str, whole: bool) -> None:
     assert found_steps[0] == steps[3]
 
 
+def test_long_list_of_steps_begins_with_the_first() -> None:
+    steps = [f"{at}. {SENTENCE}" for at in range(1, 9)]
+    kinds: list[Piece] = [("list_item", step) for step in steps]
+    asked = read_question(resolved(QuestionAsked(question="How does the mill grind corn?")), Collection())
+    ranked = sorted(rank(asked, passages(*kinds), weights()), key=lambda each: not each.unit.text.startswith("7."))
+    assert {each.unit.text for each in to_show(asked, ranked)} == {*steps[:5]}
+
+
+def test_number_of_an_item_is_no_number_that_is_asked_for() -> None:
+    asked = read_question(resolved(QuestionAsked(question="How many mills are there?")), Collection())
+    items: list[Piece] = [("list_item", "1. The mills are old."), ("list_item", "2. The valley has 12 mills.")]
+    forms = {each.unit.text[:1]: each.value("form") for each in rank(asked, passages(*items), weights())}
+    assert forms["1"] == 0 < forms["2"]
+
+
 @pytest.mark.parametrize(("question", "first"), [("the old mill", 0), ("the sails of the old mill", 1)])
 def test_name_of_a_section_is_answered_from_its_beginning(question: str, first: int) -> None:
     texts = ["# The old mill", "It grinds the corn of the whole valley.", "The sails turn from spring to autumn."]

@@ -52,6 +52,19 @@ def test_row_without_the_requested_column_has_no_answer() -> None:
 
 
 @pytest.mark.parametrize(
+    ("question", "cell"),
+    [
+        ("When was the boiler bought?", "Bought: 2019-11-05"),
+        ("When does the warranty of the boiler end?", "Warranty until: 2024-11-04"),
+        ("When is the boiler service?", ""),
+    ],
+)
+def test_time_is_a_cell_with_a_time(question: str, cell: str) -> None:
+    row = "Appliance: Boiler | Bought: 2019-11-05 | Warranty until: 2024-11-04 | Service phone: 900 555 045"
+    assert lead(question, row) == cell
+
+
+@pytest.mark.parametrize(
     ("cell", "named"),
     [("ORD-044444", True), ("ORD-044445", False), ("044444", False), ("ORD", False), ("`ORD-044444`", True)],
 )
