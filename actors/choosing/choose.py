@@ -249,7 +249,7 @@ def _beginning(ranked: Sequence[Ranked], most: float) -> list[Ranked]:
 
 
 def _list_around(asked: Asked, likely: Sequence[Ranked], ranked: Sequence[Ranked], most: float) -> list[Ranked]:
-    """The list that the best unit is an item of, where it fits and another item is likely too; of numbered steps, the first that fit."""
+    """The list around the best unit, where it fits and another item is likely too; of numbered steps, the first that fit."""
     items = (each for each in _section(ranked) if each.unit.kind == "list_item")
     # Items that follow one another are equally far from their place among all items.
     lists = itertools.groupby(enumerate(items), lambda placed: placed[1].unit.order - placed[0])
