@@ -258,7 +258,8 @@ async def test_near_passages_are_shown_as_closest(run: Whole, language: str, rel
 
 
 async def test_record_of_an_unsure_answer_has_the_near_passages(run: Whole) -> None:
-    text = "Refunds are paid within 14 days.\n\nGift cards are sent by post.\n\nThe shop opens at nine."
+    more = " ".join(["Parcels are sent by post on the day of the order."] * 20)
+    text = f"Refunds are paid within 14 days.\n\nGift cards are sent by post.\n\nThe shop opens at nine.\n\n{more}"
     contexts = (Context(content=text, metadata=ContextMetadata(source_id="a.md", language="en")),)
     events, unsure = await run.ask("shop refunds", contexts=contexts)
     assert (unsure.outcome, unsure.confidence) == ("answered", "medium")
