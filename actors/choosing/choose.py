@@ -35,8 +35,8 @@ MOST_UNITS, LEAST_SHARE = 5, 0.01
 _BESIDE = 0.07
 #: A choice is clear if what it shows has at least this share of the probability.
 CLEAR_SHARE = 0.6
-#: What being out of date counts against a unit, in the scores of the ranking.
-OUT_OF_DATE = 6.0
+#: What being out of date counts against a unit, in the scores of the ranking; twice where what replaces it has a likely unit.
+OUT_OF_DATE = 3.0
 #: How many of the best units are looked through for others to show.
 _DEEP = 30
 #: Units that are no entries of a table of contents.
@@ -199,7 +199,9 @@ def _bare(folded: str) -> str:
 
 def in_force(ranked: list[Ranked], passages: Sequence[Passage], old: Mapping[str, str]) -> list[Ranked]:
     """The units, those of `old` documents behind every likely one of those in force, which get their shares."""
-    less = [OUT_OF_DATE * (passages[each.unit.passage].source_id in old) for each in ranked]
+    likely = {passages[each.unit.passage].source_id for each in ranked if each.share >= LEAST_SHARE} if old else ()
+    names = (passages[each.unit.passage].source_id for each in ranked)
+    less = [OUT_OF_DATE * ((name in old) + (old.get(name) in likely)) for name in names]
     if not any(less):
         return ranked
     shares = [each.share * math.exp(-loss) for each, loss in zip(ranked, less, strict=True)]
