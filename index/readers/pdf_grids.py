@@ -14,7 +14,7 @@ from index.readers.pdf_page import Rule, Run, Table
 #: A table without drawn lines has as many rows at least.
 _LEAST_ROWS = 3
 _LONGEST_CELL = 60
-_NUMBER = re.compile(r"[-+–−(]?[^\w\s]?\s?\d[\d\s.,'’]*\s?[%)\w]{0,3}[^\w\s]?")
+_NUMBER = re.compile(r"(?:[A-Z]{3}\s)?[-+–−(]?[^\w\s]?\s?\d[\d\s.,'’]*\s?[%)\w]{0,3}[^\w\s]?")
 _NAME = re.compile(r"[^\W\d_]")
 
 
@@ -54,7 +54,8 @@ def named(rows: list[tuple[str, ...]], *, distinct: bool) -> Table:
     names = first[1:] if distinct and not first[0] and len(first) > 2 else first  # the corner of a table may be empty
     if len(rows) > 1 and all(_NAME.search(cell) and len(cell) <= _LONGEST_CELL for cell in names):
         whole = [row for row in rows[1:] if len(row) == len(first)]
-        numbers = whole and any(all(_NUMBER.fullmatch(row[at]) for row in whole) for at in range(len(first)))
+        columns = (at for at in range(len(first)) if not _NUMBER.fullmatch(first[at]))
+        numbers = whole and any(all(_NUMBER.fullmatch(row[at]) for row in whole) for at in columns)
         if distinct or numbers:
             return Table(first, tuple(rows[1:]))
     return Table((), tuple(rows))

@@ -18,6 +18,7 @@ from reportlab.platypus import BaseDocTemplate, Frame, PageTemplate, Paragraph, 
 
 from index.model import Document
 from index.readers import Source, read
+from index.readers.pdf_grids import named
 from index.readers.pdf_hyphens import joined, words_of
 from index.readers.pdf_properties import iso_date, title_of
 from tests.index.readers.office import blocks
@@ -182,6 +183,18 @@ ROWS = [
     ("table_row", "Course: Welding for beginners | Length: 2 weeks | Fee: 320"),
     ("table_row", "Course: Casting | Length: 1 week | Fee: 410"),
 ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns"),
+    [
+        ([("Cover", "Limit"), ("Theft", "EUR 8,000"), ("Glass", "EUR 1,500")], ("Cover", "Limit")),
+        ([("Theft", "EUR 8,000"), ("Glass", "EUR 1,500")], ()),
+        ([("Cover", "Office"), ("Theft", "Palm Street"), ("Glass", "Elm Street")], ()),
+    ],
+)
+def test_row_above_amounts_names_the_columns(rows: list[tuple[str, ...]], columns: tuple[str, ...]) -> None:
+    assert named(rows, distinct=False).columns == columns
 
 
 def test_ruled_table_with_a_two_line_cell() -> None:
