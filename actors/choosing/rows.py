@@ -7,18 +7,15 @@ A row names its columns itself: "Name: Iceland | Dial: 354". What a column holds
 """
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
-
-import msgspec
 
 from actors.choosing.asked import Asked, Kind, kind_of, tells_time
 from index.languages import FALLBACK, LANGUAGES, of
 from index.languages.characters import fold, is_han, is_hangul
 from index.languages.tables.kinds import variants_in
-from index.languages.tables.questions import Columns
 from index.languages.words import terms
 from index.text.passages import weigh
 
@@ -123,9 +120,9 @@ def _lexicon(language: str) -> tuple[tuple[str, str, frozenset[str]], ...]:
     return tuple(_phrases(of(language).columns))
 
 
-def _phrases(columns: Columns) -> Iterator[tuple[str, str, frozenset[str]]]:
+def _phrases(columns: Mapping[str, str]) -> Iterator[tuple[str, str, frozenset[str]]]:
     """Each concept with a phrase for it, and the terms that make it up where words have spaces between them."""
-    for concept, variants in msgspec.structs.asdict(columns).items():
+    for concept, variants in columns.items():
         for variant in variants_in(variants):
             joined = is_han(variant) or is_hangul(variant)
             yield concept, fold(variant), frozenset() if joined else frozenset(terms(variant))

@@ -5,9 +5,9 @@ A table that is read by key is a dict; the keys of FALLBACK's are those that eve
 
 import msgspec
 
-from index.languages.tables.kinds import Texts
+from index.languages.tables.kinds import Texts, Variants
 from index.languages.tables.numbers import Numbers, Privacy
-from index.languages.tables.questions import Columns, Followups, Noise, Questions
+from index.languages.tables.questions import Followups, Noise, Questions
 from index.languages.tables.terms import Terms
 from index.languages.tables.texts import Check, Phrases, SourcePage
 from index.languages.tables.words import Grammar, Headings, Identity, Search, Sentences
@@ -17,7 +17,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     """A language: one field per file of its folder, in alphabetical order."""
 
     check: Check
-    columns: Columns
+    columns: dict[str, Variants]  # what columns of tables hold: words of questions and of their heads alike
     followups: Followups
     headings: Headings
     identity: Identity

@@ -12,7 +12,7 @@ Case is ignored except where noted.
 
 import msgspec
 
-from index.languages.tables.kinds import Pattern, Patterns, Variants, Words
+from index.languages.tables.kinds import Pattern, Patterns, Words
 
 
 class Asks(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -160,59 +160,3 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     keys: Words  # beginnings of words typed along a row of keys
     article_headings: Pattern  # the beginning of an article heading in a law or contract
     last_letters: str  # letters that end a sentence even without a full stop, for a character class
-
-
-class Columns(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """columns.toml: the words for what a column of a table holds, in questions and in column names alike.
-
-    A single character of Chinese or Korean counts only as the whole name of a column.
-    """
-
-    code: Variants
-    name: Variants
-    currency: Variants
-    capital: Variants
-    telephone: Variants
-    domain: Variants
-    language: Variants
-    population: Variants
-    continent: Variants
-    region: Variants
-    country: Variants
-    place: Variants
-    date: Variants
-    start: Variants
-    end: Variants
-    year: Variants
-    time: Variants
-    duration: Variants
-    price: Variants
-    pay: Variants
-    share: Variants
-    status: Variants
-    minimum: Variants
-    maximum: Variants
-    average: Variants
-    default: Variants
-    type: Variants
-    format: Variants
-    description: Variants
-    use: Variants
-    example: Variants
-    version: Variants
-    area: Variants
-    licence: Variants
-    size: Variants
-    number: Variants
-    limit: Variants
-    temperature: Variants
-    person: Variants
-    port: Variants
-    unit: Variants
-    symbol: Variants
-    command: Variants
-    key: Variants
-    address: Variants
-    reason: Variants
-    purpose: Variants
-    required: Variants
