@@ -52,8 +52,8 @@ _MANY_ITEMS = 4
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """`ranked` best first; `shown` are those to show, the best first; `leads`: of each of these the sentence that answers, as a
-    slice of its passage; `probability`: that what is shown answers. `compares`: the question compares two things.
+    """`ranked` best first; `shown` are those to show, as `to_show` orders them; `leads`: of each of these the sentence that
+    answers, as a slice of its passage; `probability`: that what is shown answers. `compares`: the question compares two things.
     """
 
     asked: Asked
@@ -214,12 +214,11 @@ def in_force(ranked: list[Ranked], passages: Sequence[Passage], old: Mapping[str
 
 
 def to_show(asked: Asked, ranked: Sequence[Ranked], most: float = MOST) -> list[Ranked]:
-    """The likely units that fit in `most` weights, the likeliest first.
+    """The likely units that fit in `most` weights, the likeliest first, with the list that the best one is of.
 
-    Where there is room left, what surrounds the best one in its section follows.
-
-    Where two things are compared, the best one is always among them, and what speaks of the one that it leaves out comes before
-    others, likely or not.
+    Where there is room left, what surrounds the best one in its section follows. Where the question only names a section, that
+    from its beginning, in its order. Where two things are compared, what speaks of the one that the best unit leaves out comes
+    before others, likely or not.
     """
     if asked.sides:
         return _of_both_sides(asked, ranked, most)
@@ -279,13 +278,16 @@ def _section(ranked: Sequence[Ranked]) -> list[Ranked]:
 def _around(shown: Sequence[Ranked], ranked: Sequence[Ranked], most: float) -> Iterator[Ranked]:
     """What surrounds the best unit in its section, the nearest first, as far as it is not shown, says something and still fits.
 
-    A row, a definition or a line of a mail's head needs no others, and next to a sentence it would answer something else.
+    A row, a definition or a line of a mail's head needs no others, and next to a sentence it would answer something else; so
+    would an item next to another one.
     """
     if shown[0].unit.kind == "table_row":
         return
     best, room = shown[0].unit, most - sum(_weight(each.unit) for each in shown)
     for each in sorted(_section(ranked), key=lambda each: abs(each.unit.order - best.order)):
-        if each.unit.kind in _ONE_OF_MANY or (each.unit.kind == "prose" and _adds_nothing(each.unit)):
+        if each.unit.kind in _ONE_OF_MANY or each.unit.kind == best.kind == "list_item":
+            continue
+        if each.unit.kind == "prose" and _adds_nothing(each.unit):
             continue
         if _weight(each.unit) <= room and not _among(each, shown):
             room -= _weight(each.unit)
