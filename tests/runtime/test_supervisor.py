@@ -102,11 +102,15 @@ async def test_address_of_a_killed_stack_is_ignored(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("differs", ["", "started", "command"])
 async def test_only_the_recorded_nats_server_is_killed(tmp_path: Path, differs: str) -> None:
-    config = nats_server.write_config(tmp_path, port=ports.free_port(), sync_always=False)
+    port = ports.free_port()
+    config = nats_server.write_config(tmp_path, port=port, sync_always=False)
     command = nats_server.command(config)
     orphan = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.DEVNULL)
     seen = psutil.Process(orphan.pid)
     await until(lambda: seen.cmdline() == command)
+    # It has read its configuration, which the stack writes again.
+    with socket.socket() as probe:
+        await until(lambda: probe.connect_ex(("127.0.0.1", port)) == 0)
     noted = NatsProcess(
         pid=orphan.pid,
         started=seen.create_time() - psutil.boot_time() - (60 if differs == "started" else 0),
