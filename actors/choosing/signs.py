@@ -68,7 +68,7 @@ SIGNS = (
     "terms",  # log of how many terms the question has: one with few says little about what is sought
     "lacking",  # log of how many of them the best unit and its headings lack in any form
     "name",  # a name in the question is not in what is shown
-    "no_count",  # a number or a time is asked for, and none is shown
+    "no_count",  # a number is asked for, and none is shown
     "manner",  # how something is done is asked: an answer is harder to tell from what is near it
     "row_key",  # of the best unit, as is the next
     "row_without_column",
@@ -90,7 +90,7 @@ GIVEN = (
 _AT_ONCE: Final = 100
 #: Shares nearer to 0 or 1 than this tell nothing more.
 _LEAST: Final = 1e-4
-_NUMBERED: Final = ("count", "limit", "time")
+_NUMBERED: Final = ("count", "limit")
 #: A word with a capital inside a sentence.
 _NAME: Final = re.compile(r"(?<=\w )[A-ZÀ-Ý][\w'’-]+")
 
