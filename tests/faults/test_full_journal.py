@@ -81,27 +81,29 @@ async def test_questions_are_answered_in_a_full_journal(small: BusSettings, wire
 
     runs = Runs(wire.client, wire.inbox, wire.journal)
     await runs.start()
-    async with working(small, waits, slow_end), pruning(wire, small):
-        slow = (await runs.submit(QuestionAsked(question="slow"))).run_id
-        pinned = (await runs.submit(QuestionAsked(question="pinned"))).run_id
-        await ended(wire, pinned)
-        await pin(wire.journal, pinned)
-        left = iter(range(600))
+    async with working(small, waits, slow_end):
+        async with pruning(wire, small):
+            slow = (await runs.submit(QuestionAsked(question="slow"))).run_id
+            pinned = (await runs.submit(QuestionAsked(question="pinned"))).run_id
+            await ended(wire, pinned)
+            await pin(wire.journal, pinned)
+            left = iter(range(600))
 
-        async def submitted(asked: QuestionAsked) -> Submitted:
-            """Asked as a client does: a refused question is asked again."""
-            while True:
-                with contextlib.suppress(Unavailable):
-                    return await runs.submit(asked)
-                await wire.client.flush()
+            async def submitted(asked: QuestionAsked) -> Submitted:
+                """Asked as a client does: a refused question is asked again."""
+                while True:
+                    with contextlib.suppress(Unavailable):
+                        return await runs.submit(asked)
+                    await wire.client.flush()
 
-        async def client() -> None:
-            for number in left:
-                asked = QuestionAsked(question=f"{number} {LONG}", idempotency_key=f"key-{number}")
-                run_id = (await submitted(asked)).run_id
-                assert b'{"type":"DONE"}' in [line async for _, line in runs.events(run_id)]
+            async def client() -> None:
+                for number in left:
+                    asked = QuestionAsked(question=f"{number} {LONG}", idempotency_key=f"key-{number}")
+                    run_id = (await submitted(asked)).run_id
+                    assert b'{"type":"DONE"}' in [line async for _, line in runs.events(run_id)]
 
-        await asyncio.gather(*(client() for _ in range(4)))
+            await asyncio.gather(*(client() for _ in range(4)))
+        # Nothing is pruned now: the slow run is the oldest, and would go as soon as it has ended.
         let_go.set()
         assert (await ended(wire, slow)).outcome == "answered"
         state = await journal_state(wire.client)
