@@ -15,7 +15,7 @@ import msgspec
 
 from actors.evidence.near_copies import contradicted, in_key
 from actors.evidence.spans import Slice, numbered
-from actors.evidence.statements import Amount, Statement, all_statements, same, statements, words_of
+from actors.evidence.statements import Amount, Statement, all_statements, same, statements
 from actors.evidence.thresholds import (
     ALIKE_SHARE,
     ALIKE_SHARE_IN_DOCUMENT,
@@ -26,7 +26,7 @@ from actors.evidence.thresholds import (
     VALUE_CONTEXT_SHARE,
 )
 from actors.facts.reading import read
-from actors.facts.stems import stems
+from actors.facts.stems import stems, stems_in
 from bus.wire.parts import Conflict, Passage, Span
 
 #: A name with its number at the end, as pictures and files have: "preview-2". Two of them are two things.
@@ -60,7 +60,7 @@ def _in_passage(span: Span, passages: Sequence[Passage]) -> Iterable[Statement]:
     stated = all_statements(span)
     if whole is None:
         return stated
-    around = words_of(f"{whole.title}\n{whole.text}")
+    around = stems_in(f"{whole.title}\n{whole.text}")
     return (msgspec.structs.replace(one, around=one.around | around) for one in stated)
 
 

@@ -13,10 +13,10 @@ from pathlib import PurePosixPath
 from typing import Protocol
 
 from actors.evidence.thresholds import FILE_NAME_CHARS, TITLE_NAMED_SHARE, TITLE_SUBJECT_SHARE
-from actors.facts.stems import stems
+from actors.facts.stems import stems_in
 from bus.wire.parts import About
 from index.languages import union
-from index.languages.characters import ascii_digits, fold, normal
+from index.languages.characters import ascii_digits, fold
 from index.text.sentences import split
 
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
@@ -106,11 +106,11 @@ def _replacing(text: str) -> tuple[str, ...]:
 def _names(sentence: str, by: Dated, older: Sequence[Dated]) -> bool:
     """Whether a sentence of `by` names another document: by its title, its file, its code, or its year and their subject."""
     one = older[0]
-    words, title = _words(sentence), _words(one.title)
+    words, title = stems_in(sentence), stems_in(one.title)
     years = _YEAR.findall(ascii_digits(sentence))
     dated = set(_years(one)) & set(years)
     if len(title) > 1 and len(title & words) >= TITLE_NAMED_SHARE * len(title) and (dated or not _years(one)):
-        return _words(by.title) != title or bool(dated)
+        return stems_in(by.title) != title or bool(dated)
     name = PurePosixPath(one.source_id).stem
     if len(name) >= FILE_NAME_CHARS and "-" in name and fold(name) in fold(sentence):
         return True
@@ -119,9 +119,9 @@ def _names(sentence: str, by: Dated, older: Sequence[Dated]) -> bool:
         return True
     if not dated or dated & set(_years(by)):
         return False
-    mine = _words(by.title)
+    mine = stems_in(by.title)
     # A file's name may be its title, and its first line its subject.
-    subjects = (title, *(_words(part.text.partition("\n")[0]) for part in older))
+    subjects = (title, *(stems_in(part.text.partition("\n")[0]) for part in older))
     return any(
         subject and len(mine & subject) >= TITLE_SUBJECT_SHARE * min(len(mine), len(subject)) for subject in subjects
     )
@@ -183,7 +183,3 @@ def _versions(text: str) -> list[str]:
 def _numbers(one: Dated) -> tuple[int, ...]:
     versions = [one.about.version] if re.fullmatch(r"[\d.]*\d", one.about.version) else _versions(_name(one))
     return tuple(int(part) for part in versions[0].split(".") if part) if versions else ()
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(stem.stem for stem in stems(normal(text)))

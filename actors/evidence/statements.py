@@ -25,7 +25,7 @@ from actors.facts.numbers.units import CURRENCY_SIGNS, unit_after
 from actors.facts.numbers.values import Value
 from actors.facts.reading import TOKEN, Reading, read
 from actors.facts.slots import matches
-from actors.facts.stems import stems
+from actors.facts.stems import stems, stems_in
 from bus.wire.parts import Span
 from index.languages import LANGUAGES, every, of
 from index.languages.characters import HAN, normal
@@ -258,15 +258,10 @@ def statements(span: Span, *, like: Sequence[str] = ()) -> Iterator[Statement]:
             language=span.language,
             text=text,
             words=frozenset(stem.stem for stem in words),
-            around=words_of(f"{span.title}\n{span.text}"),
-            about=words_of("\n".join((span.title, *span.headings))),
+            around=stems_in(f"{span.title}\n{span.text}"),
+            about=stems_in("\n".join((span.title, *span.headings))),
             beside=frozenset(other for other in texts if other != text),
             ends=(tokens[0], tokens[-1]),
             amounts=stated,
             scope=audience_of(text, span.language),
         )
-
-
-@lru_cache(maxsize=1024)
-def words_of(text: str) -> frozenset[str]:
-    return frozenset(stem.stem for stem in stems(normal(text)))

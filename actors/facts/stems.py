@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from index.languages import every
-from index.languages.characters import ARABIC, HAN, HANGUL, fold, is_hangul
+from index.languages.characters import ARABIC, HAN, HANGUL, fold, is_hangul, normal
 from index.languages.tables.kinds import words_in
 from index.languages.words import stem as stem_of_folded
 
@@ -41,6 +41,12 @@ def stems(text: str) -> tuple[Stem, ...]:
             if stem not in EMPTY and (len(stem) > 1 or is_hangul(stem)):
                 result.append(Stem(start, match.end(), stem))
     return tuple(result)
+
+
+@lru_cache(maxsize=1024)
+def stems_in(text: str) -> frozenset[str]:
+    """The stems of a text as it is written."""
+    return frozenset(stem.stem for stem in stems(normal(text)))
 
 
 @lru_cache(maxsize=65536)

@@ -20,6 +20,7 @@ from bus.wire.parts import Passage, Question, Span
 from bus.wire.settled import NearPassage
 from index.languages import UNDETERMINED
 from index.languages.meaning import NEAR_ABROAD, nearness
+from index.model import file_words
 from index.text.matching import content_words, matches
 from index.text.question_words import without_question_words
 from index.text.units import units
@@ -93,7 +94,10 @@ def is_foreign(question: Question, passage: Passage) -> bool:
 
 def _has_words(question: Question, passages: Sequence[Passage]) -> bool:
     wanted = content_words(_words_of(question))
-    return any(matches(" ".join((one.title, *one.headings, one.text)), wanted) for one in passages)
+    return any(
+        matches(" ".join((one.title, file_words(one.source_id, one.title), *one.headings, one.text)), wanted)
+        for one in passages
+    )
 
 
 def passage_of(span: Span) -> Passage:

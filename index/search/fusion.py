@@ -2,8 +2,8 @@
 
 A candidate's score is the mean of six shares, each 0 to 1: its BM25 score relative to the best, its cosine relative to the best,
 its coverage of the question relative to the best, the share of the question's phrases it contains, and the shares of the
-question that the lead of its document covers (coverage.py) and that its title and headings cover. Two more count a quarter: the
-share that the heading directly above it covers, and whether it begins its document. The weights are equal for all
+question that the lead of its document covers (coverage.py) and that its title, file name and headings cover. Two more count a
+quarter: the share that the heading directly above it covers, and whether it begins its document. The weights are equal for all
 languages and embedders; DECISIONS.md has the contribution of each share. For passages in another language than the question,
 nearness in meaning (index/languages/meaning.py) counts ten times. Reciprocal rank remains for rankings without comparable scores.
 """

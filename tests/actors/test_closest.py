@@ -92,7 +92,7 @@ def test_passage_in_another_language_is_near_by_its_meaning(text: str, outcome: 
     [
         ((), {}),
         ((), {"languages": ("fr",)}),
-        ((passage(text="Tulips bloom in April.", title="Garden"),), {}),
+        ((passage("garden.md", "Tulips bloom in April.", title="Garden"),), {}),
         ((passage(),), {"question": question(text="Who is it?")}),
         ((passage(),), {"question": question(style="hint")}),
         ((passage(),), {"question": question(text="Solve the exercise about refunds", profile="tutor")}),
@@ -104,9 +104,10 @@ def test_without_near_passages_it_is_refused(passages: tuple[Passage, ...], chan
     assert found.answer == notices.reason_text("no_evidence", "en")
 
 
-def test_matching_title_or_heading_is_near() -> None:
-    assert ended(passage(text="It takes a while.", title="Refunds")).outcome == "closest"
-    assert ended(passage(text="It takes a while.", title="", headings=("Shop", "Refunds"))).outcome == "closest"
+def test_matching_title_file_or_heading_is_near() -> None:
+    assert ended(passage("a.md", "It takes a while.", title="Refunds")).outcome == "closest"
+    assert ended(passage("a.md", "It takes a while.", title="", headings=("Shop", "Refunds"))).outcome == "closest"
+    assert ended(passage("2025-refunds.md", "It takes a while.", title="Shop")).outcome == "closest"
 
 
 def test_conversation_words_are_marked_too() -> None:

@@ -65,10 +65,16 @@ def test_verb_of_choosing_is_no_part_of_a_side() -> None:
         ("Alder와 Birch의 요금 차이가 뭐예요?", ("Alder의 요금", "Birch의 요금")),
         ("Alder和Birch的费用有什么区别？", ("Alder的费用", "Birch的费用")),
         ("قارن الرسوم في ألدر وفي بيرش", ("الرسوم في ألدر", "الرسوم في بيرش")),
+        ("What is the difference between a loan and a grant?", ("a loan", "a grant")),
         ("Compare the bus with the train", ("the bus", "the train")),
+        ("소프트 렌즈와 하드 렌즈의 차이는 무엇인가요?", ("소프트 렌즈", "하드 렌즈")),
+        ("角膜塑形镜和离焦镜有什么区别？", ("角膜塑形镜", "离焦镜")),
+        ("Quelle est la différence entre une bourse et un prêt ?", ("une bourse", "un prêt")),
+        ("ما الفرق بين المنحة والقرض؟", ("المنحة", "القرض")),
+        ("When is it paid?", ()),
     ],
 )
-def test_both_sides_have_the_topic(question: str, sides: tuple[str, str]) -> None:
+def test_sides_are_named_each_with_the_topic(question: str, sides: tuple[str, ...]) -> None:
     assert named_sides(question) == sides
 
 

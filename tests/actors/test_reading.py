@@ -271,7 +271,7 @@ FAR = question(
         (found(missing=("who pays",), complex=True), ScriptedAsk(), "refused", "insufficient"),
         (found(passage()), picks(), "closest", "no_evidence"),
         (found(passage(), missing=("who pays",), complex=True), picks(), "closest", "insufficient"),
-        (found(passage(text="Tulips bloom in April.", title="Garden")), ScriptedAsk(), "refused", "low_relevance"),
+        (found(passage("garden.md", "Tulips bloom in April.", title="Garden")), ScriptedAsk(), "refused", "low_relevance"),
         (found(TULIPS, question=FAR), ScriptedAsk(), "closest", "low_relevance"),
     ],
 )  # fmt: skip

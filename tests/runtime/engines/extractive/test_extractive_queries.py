@@ -2,7 +2,6 @@
 
 import pytest
 
-from actors.choosing.asked import named_sides
 from prompts.contracts import ClassifyQuery, DecomposeQuery
 from runtime.engines.extractive.queries import classify_query, clauses, decompose_query, statement
 
@@ -65,22 +64,6 @@ def test_simple_and_complex(question: str, query_type: str) -> None:
 )
 def test_conditions_stay_with_their_question(question: str, parts: list[str]) -> None:
     assert clauses(question) == parts
-
-
-@pytest.mark.parametrize(
-    ("question", "both"),
-    [
-        ("What is the difference between a loan and a grant?", ("a loan", "a grant")),
-        ("Compare the bus with the train", ("the bus", "the train")),
-        ("소프트 렌즈와 하드 렌즈의 차이는 무엇인가요?", ("소프트 렌즈", "하드 렌즈")),
-        ("角膜塑形镜和离焦镜有什么区别？", ("角膜塑形镜", "离焦镜")),
-        ("Quelle est la différence entre une bourse et un prêt ?", ("une bourse", "un prêt")),
-        ("ما الفرق بين المنحة والقرض؟", ("المنحة", "القرض")),
-        ("When is it paid?", ()),
-    ],
-)
-def test_the_two_sides_of_a_comparison(question: str, both: tuple[str, ...]) -> None:
-    assert named_sides(question) == both
 
 
 @pytest.mark.parametrize(
