@@ -10,6 +10,7 @@ that nothing was found would be false.
 
 from actors.choosing.aliases import with_other_names
 from actors.evidence.lanes import given, near_the_best
+from actors.evidence.standing import later, with_later
 from actors.outcome.refusals import fail, refuse
 from actors.question.profile import profile_of
 from actors.selecting.overview import wider
@@ -57,6 +58,8 @@ async def retrieve(
         passages, snapshot, collection = near_the_best(hits.passages), hits.snapshot, hits.collection
         if not message.judged and (rest := wider(question, passages, request)) is not None:
             passages = (await search(rest)).passages or passages
+        if (same_name := later(passages, request)) is not None:
+            passages = with_later(passages, (await search(same_name)).passages)
     if question.events == "all":
         items = tuple(Source(source_id=p.source_id, title=p.title, url=p.url, score=p.score) for p in passages)
         await emit.aside(Sources(items=masked(items) if question.masked else items))

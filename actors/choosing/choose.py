@@ -37,6 +37,8 @@ _BESIDE = 0.07
 CLEAR_SHARE = 0.6
 #: What being out of date counts against a unit, in the scores of the ranking; twice where what replaces it has a likely unit.
 OUT_OF_DATE = 3.0
+#: A unit speaks of the same as one that it replaces if both have this part of the words of the shorter one.
+_SAME = 0.5
 #: How many of the best units are looked through for others to show.
 _DEEP = 30
 #: Units that are no entries of a table of contents.
@@ -198,19 +200,44 @@ def _bare(folded: str) -> str:
 
 
 def in_force(ranked: list[Ranked], passages: Sequence[Passage], old: Mapping[str, str]) -> list[Ranked]:
-    """The units, those of `old` documents behind every likely one of those in force, which get their shares."""
-    likely = {passages[each.unit.passage].source_id for each in ranked if each.share >= LEAST_SHARE} if old else ()
-    names = (passages[each.unit.passage].source_id for each in ranked)
-    less = [OUT_OF_DATE * ((name in old) + (old.get(name) in likely)) for name in names]
+    """The units, those of `old` documents behind every likely one of those in force, which get their shares.
+
+    What replaces an old unit is what the replacement says of the same: that unit is at least as good as the old one was.
+    """
+    if not old:
+        return ranked
+    named = {each.unit.order: passages[each.unit.passage].source_id for each in ranked}
+    by_newer = {
+        newer.unit.order: each for each in reversed(ranked[:_DEEP]) if (newer := _newer(each, ranked, named, old))
+    }
+    likely = {named[each.unit.order] for each in ranked if each.share >= LEAST_SHARE or each.unit.order in by_newer}
+    less = [OUT_OF_DATE * ((name in old) + (old.get(name) in likely)) for name in named.values()]
     if not any(less):
         return ranked
-    shares = [each.share * math.exp(-loss) for each, loss in zip(ranked, less, strict=True)]
-    whole = 1 - sum(each.share for each in ranked) + sum(shares)
+    older = [by_newer.get(each.unit.order, each) for each in ranked]
+    scores = [max(each.score, one.score) - loss for each, one, loss in zip(ranked, older, less, strict=True)]
+    chances = [
+        max(each.share, one.share) * math.exp(-loss) for each, one, loss in zip(ranked, older, less, strict=True)
+    ]
+    whole = 1 - sum(each.share for each in ranked) + sum(chances)
     found = [
-        replace(each, score=each.score - loss, share=share / whole)
-        for each, loss, share in zip(ranked, less, shares, strict=True)
+        replace(each, score=score, share=chance / whole)
+        for each, score, chance in zip(ranked, scores, chances, strict=True)
     ]
     return sorted(found, key=lambda each: -each.score)
+
+
+def _newer(one: Ranked, ranked: Sequence[Ranked], named: Mapping[int, str], old: Mapping[str, str]) -> Ranked | None:
+    """The unit with most of this one's words in the document that replaces its own; None where none has enough of them."""
+    by = old.get(named[one.unit.order])
+    units = [each for each in ranked if by and named[each.unit.order] == by]
+    best = max(units, key=lambda each: _in_common(one, each), default=one)
+    return best if best is not one and _in_common(one, best) >= _SAME else None
+
+
+def _in_common(one: Ranked, other: Ranked) -> float:
+    common = len(one.read.bag & other.read.bag)
+    return common / min(len(one.read.bag), len(other.read.bag)) if common > 1 else 0.0
 
 
 def to_show(asked: Asked, ranked: Sequence[Ranked], most: float = MOST) -> list[Ranked]:

@@ -5,16 +5,21 @@ another document has the same name with a later date or version, or is no draft.
 stays, and so do drafts if it asks for one.
 """
 
+import glob
 import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from itertools import permutations
+from itertools import islice, permutations
 from pathlib import PurePosixPath
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from actors.evidence.thresholds import FILE_NAME_CHARS, TITLE_NAMED_SHARE, TITLE_SUBJECT_SHARE
 from actors.facts.stems import stems_in
-from bus.wire.parts import About
+from bus.powers.searching import SearchRequest
+from bus.wire.parts import About, Passage
+from index.filters import Filter, narrowed
 from index.languages import union
 from index.languages.characters import ascii_digits, fold
 from index.text.sentences import split
@@ -25,6 +30,8 @@ _VERSION = re.compile(
     r"(?<![a-z\d.])v\.?\s?(\d{1,9}(?:\.\d{1,9})*)|(?<![\w.])(\d{1,9}(?:\.\d{1,9})+)(?![\w.])", re.IGNORECASE
 )
 _CODE = re.compile(r"\b(?=[\w-]*\d)(?=[\w-]*[A-Z])[A-Z][\w-]{3,}\b")
+#: How many passages of later documents are read with the best one.
+_LATER = 2
 
 
 class Dated(Protocol):
@@ -61,6 +68,29 @@ def out_of_date[D: Dated](parts_of_all: Sequence[D], question: str = "") -> dict
         for source_id, by in old.items()
         if not wanted & _marks(_name(documents[source_id][0]))
     }
+
+
+def later(passages: Sequence[Passage], request: SearchRequest) -> SearchRequest | None:
+    """The search in files that differ from the best passage's in dates and versions only; None where its name has none."""
+    if not passages or (request.filter and request.filter.path):
+        return None
+    plain = glob.escape(ascii_digits(passages[0].source_id))
+    pattern = _VERSION.sub(_any_digits, _DATE.sub(_any_digits, plain))
+    if pattern == plain:
+        return None
+    named = Filter(path="/" + re.sub(r"(?:[\s_.-]*\*)+", "*", pattern))
+    return replace(request, filter=narrowed(request.filter, named), snapshot=passages[0].snapshot)
+
+
+def _any_digits(match: re.Match[str]) -> str:
+    return re.sub(r"\d+", "*", match[0])
+
+
+def with_later(passages: Sequence[Passage], more: Sequence[Passage]) -> tuple[Passage, ...]:
+    """The passages, behind the best one those two of `more` that come first and are of a later document of that name."""
+    known = {(one.source_id, one.char_start) for one in passages}
+    new = (one for one in more if (one.source_id, one.char_start) not in known and _is_later(one, passages[0]))
+    return (passages[0], *islice(new, _LATER), *passages[1:])
 
 
 def _marks(text: str) -> set[str | None]:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from actors.answering.drafting import confidence_in, probability_shown, stated_in
 from actors.evidence.lanes import given as given_contexts
 from actors.evidence.lanes import merge, near_the_best, verbatim
+from actors.evidence.standing import with_later
 from actors.judge_relevance import judge_relevance, keep
 from actors.judge_sufficiency import ROUND_2, judge_sufficiency
 from actors.question.profile import PROFILES, profile_of
@@ -204,6 +205,28 @@ async def test_search_is_narrowed_by_profile_and_request(monkeypatch: pytest.Mon
     ]
 
 
+@pytest.mark.parametrize(
+    ("best", "path"),
+    [
+        ("minutes/2026-02-17-team.md", "/minutes/*-team.md"),
+        ("rules-2022 [v1].md", "/rules* [[]v*].md"),
+        ("2024/09/plan v1.2.md", "/*/*/plan v*.md"),
+        ("rules.md", None),
+        ("room 12.md", None),
+    ],
+)
+async def test_files_of_the_same_name_are_searched_too(best: str, path: str | None) -> None:
+    search = Hits((passage(best),))
+    await retrieve.handle(plan(), search, Screen())
+    assert [each.filter for each in search.asked[1:]] == ([Filter(path=path)] if path else [])
+
+
+def test_only_later_files_come_behind_the_best_passage() -> None:
+    earlier, best, *later = (passage(f"minutes/2026-0{month}-17.md") for month in range(1, 6))
+    other = passage("move.md")
+    assert with_later((best, other), (best, earlier, *later)) == (best, *later[:2], other)
+
+
 @pytest.mark.parametrize("judged", [True, False])
 async def test_filter_without_matches_ends_the_run(judged: bool) -> None:
     asked = plan(question=question(filter=Filter(path="nowhere/**")), judged=judged)
@@ -350,6 +373,21 @@ async def test_text_in_force_precedes_what_it_replaces(has_model: bool) -> None:
     assert [(span.n, span.source_id) for span in requested.evidence] == [(1, new.source_id), (2, old.source_id)]
     (conflict,) = requested.conflicts
     assert (conflict.first, conflict.second, conflict.outdated_n) == ("14 days", "7 days", 2)
+
+
+async def test_later_document_of_the_same_precedes_a_nearer_earlier_one() -> None:
+    old, new = (
+        passage(f"minutes/2026-0{month}-17.md", text, title=f"Meeting {month}")
+        for month, text in (
+            (2, "The office will move to Palm Street 12 on 1 July."),
+            (3, "The move to Palm Street 12 is postponed from 1 July to 15 August."),
+        )
+    )
+    other = passage("vote.md", "The office of your state helps you to move your registration.")
+    asked = question(text="When does the office move?")
+    requested = await select_evidence.handle(found(old, new, other, question=asked), ScriptedAsk(), unnoted)
+    assert isinstance(requested, AnswerRequested)
+    assert requested.evidence[0].source_id == new.source_id
 
 
 @pytest.mark.parametrize(
