@@ -8,7 +8,6 @@ import msgspec
 from runtime.commands.lazy_group import LazyGroup
 
 _PARTS = {
-    "retrieval": ("eval_retrieval", "eval_retrieval_command"),
     "questions": ("eval_questions", "eval_questions_command"),
     "sentences": ("eval_sentences", "eval_sentences_command"),
 }
@@ -16,17 +15,12 @@ _PARTS = {
 
 @click.group("eval", cls=LazyGroup, parts=_PARTS)
 def eval_group() -> None:
-    """Measure retrieval, answers or the gate on a set of your own."""
+    """Measure answers or the gate on a set of your own."""
 
 
 def save(path: Path, value: object) -> None:
     """Write `value` as JSON. Raises click.ClickException when the file cannot be written."""
-    write(path, msgspec.json.format(msgspec.json.encode(value), indent=2))
-
-
-def write(path: Path, text: bytes) -> None:
-    """Write a text file with a final newline. Raises click.ClickException when it cannot be written."""
     try:
-        path.write_bytes(text + b"\n")
+        path.write_bytes(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
     except OSError as error:
         raise click.ClickException(f"{path} cannot be written ({error.strerror}); choose another path") from error

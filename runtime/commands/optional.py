@@ -22,9 +22,7 @@ BACKUP = Command(
     "Copy index, journal, keys, profiles and settings, also while it serves.",
     OPERATIONS,
 )
-EVAL = Command(
-    "runtime.commands.eval", "eval_group", "Measure retrieval, answers or the gate on your own set.", DEBUGGING
-)
+EVAL = Command("runtime.commands.eval", "eval_group", "Measure answers or the gate on your own set.", DEBUGGING)
 MCP = Command(
     "runtime.commands.mcp",
     "mcp_command",

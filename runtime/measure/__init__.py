@@ -1,1 +1,1 @@
-"""What `groundwire eval` measures: answers to questions, the gate's verdicts, rankings of a search, two prompts side by side."""
+"""What `groundwire eval` measures: answers to questions, the gate's verdicts, two prompts side by side."""

@@ -7,9 +7,11 @@ import contextlib
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import fmean
 
 import click
 import msgspec
+from ir_measures import RR, R
 from rich.table import Table
 
 from index.languages import pattern, spoken
@@ -21,11 +23,11 @@ from prompts.contracts import RewriteQuery, Turn
 from runtime.commands.consoles import plain_console
 from runtime.commands.options import INDEX_FOLDER_PLACE, one_line_errors
 from runtime.engines.extractive.rewriting import rewrite_query
-from runtime.measure import rankings
 from runtime.measure.lines import read
+from tests.bench.bench_rankings import Question, ranked, values
 
 FORMS = ("as asked", "rewritten", "by people")
-R_K, MRR_K = 5, 10
+R_K, RR_K = 5, 10
 
 _WORD = re.compile(rf"[{HAN}]|[^\W_{HAN}]+")
 
@@ -108,7 +110,7 @@ def figures(rewritten: Sequence[Rewritten]) -> dict[str, float]:
 def retrieval(
     searcher: Searcher, rewritten: Sequence[Rewritten], relevant: dict[str, tuple[str, ...]]
 ) -> dict[str, dict[str, dict[str, float]]]:
-    """R@5 and MRR@10 of the question as asked, as rewritten, and as a person wrote it, for each language and for `all`.
+    """R@5 and RR@10 of the question as asked, as rewritten, and as a person wrote it, for each language and for `all`.
 
     `relevant`: the source ids by question id; questions that are not in it do not count.
     """
@@ -116,23 +118,18 @@ def retrieval(
     found: dict[str, dict[str, dict[str, float]]] = {}
     for form in FORMS:
         asked = [_as(form, one, relevant[one.id]) for one in judged]
-        ranked = rankings.run(searcher, asked, "fusion", MRR_K)
+        run = ranked(searcher, asked, "fusion", RR_K)
         for language in ("all", *sorted({one.language for one in judged})):
             these = [one for one in asked if language in ("all", one.language)]
-            measures = (
-                rankings.report({form: ranked}, these, R_K)[form],
-                rankings.report({form: ranked}, these, MRR_K)[form],
-            )
             found.setdefault(language, {})[form] = {
-                f"R@{R_K}": round(measures[0][f"R@{R_K}"].mean, 5),
-                f"MRR@{MRR_K}": round(measures[1][f"MRR@{MRR_K}"].mean, 5),
+                name: round(fmean(each), 5) for name, each in values(run, these, (R @ R_K, RR @ RR_K)).items()
             }
     return found
 
 
-def _as(form: str, one: Rewritten, source_ids: tuple[str, ...]) -> rankings.Question:
+def _as(form: str, one: Rewritten, source_ids: tuple[str, ...]) -> Question:
     text = {"as asked": one.question, "rewritten": one.rewritten, "by people": one.human}[form]
-    return rankings.Question(
+    return Question(
         id=one.id,
         question=text,
         source_ids=source_ids,
@@ -158,7 +155,7 @@ type _Found = dict[str, dict[str, dict[str, float]]]
 def main(source: Path, directory: Path | None) -> None:
     """Measure how well follow-up questions are rewritten into complete ones.
 
-    Compares the extractive engine's rewrites with people's: their words and, with --index, R@5 and MRR@10 of what
+    Compares the extractive engine's rewrites with people's: their words and, with --index, R@5 and RR@10 of what
     the question finds as asked, as rewritten, and as a person wrote it. Each line is {"id", "language", "history": [{"role",
     "content"}], "question", "rewrite", "source_ids"}; lines without history are skipped, as there is nothing to rewrite, and
     those without source_ids count for the words alone.

@@ -8,8 +8,10 @@ from click.testing import CliRunner, Result
 
 from index.snapshot import snapshot
 from runtime.cli import groundwire
+from runtime.commands.index import index_group
 from runtime.commands.options import over_index
 from runtime.commands.progress import lines
+from runtime.commands.search import search_command
 from runtime.processes import nats_users
 from runtime.processes.state_folder import state_folder
 from runtime.settings import Settings
@@ -239,3 +241,41 @@ def test_stack_over_a_url_reports_its_bus(here: Path) -> None:
     made = nats_users.make(folder, "nats://127.0.0.1:4567")
     done = CliRunner().invoke(groundwire, ["nats", "url", "--index", URL])
     assert done.output.strip() == made.url_of("integration")
+
+
+def test_index_commands_from_end_to_end(tmp_path: Path) -> None:
+    folder, index = tmp_path / "documents", str(tmp_path / "index")
+    folder.mkdir()
+    (folder / "gate.md").write_text("# Gate\n\nThe gate opens at six in the morning.\n")
+    (folder / "bad.pdf").write_bytes(b"%PDF-")
+    runner = CliRunner()
+    for name in ("a.xyz", "b.xyz", "~$c.md"):
+        (folder / name).write_text("?")
+    result = runner.invoke(index_group, ["build", str(folder), "--index", index])
+    assert result.exit_code == 0
+    assert "1 documents (1 added" in result.output
+    assert "skipped bad.pdf: no readable PDF" in result.output
+    assert "skipped 2 files, such as a.xyz: unsupported file type .xyz\nskipped.json in the index" in result.output
+    assert "left out: 1 hidden or temporary\n" in result.output
+    assert f'groundwire ask --index {index} "…"' in result.output
+    (folder / "bad.pdf").unlink()
+    result = runner.invoke(index_group, ["build", str(folder), "--index", index, "--json"])
+    assert result.exit_code == 0
+    assert json.loads(result.output)["unchanged_files"] == 1
+    assert runner.invoke(index_group, ["list", "--index", index]).output == "gate.md\t1\tGate\n"
+    assert json.loads(runner.invoke(index_group, ["stats", "--index", index, "--json"]).output)["passages"] == 1
+    assert runner.invoke(index_group, ["verify", "--index", index]).exit_code == 0
+    hit = json.loads(runner.invoke(search_command, ["--index", index, "--json", "-k", "1", "gate opens"]).output)
+    assert (hit["source_id"], hit["score_type"]) == ("gate.md", "fusion")
+    assert {"title", "url", "text", "char_start", "char_end", "language", "snapshot", "page"} <= hit.keys()
+    assert "1. Gate (gate.md)" in runner.invoke(search_command, ["--index", index, "gate opens"]).output
+    for arguments in (
+        ["search", "--index", str(tmp_path / "no"), "x"],
+        ["search", "--index", index, "--snapshot", "s9", "x"],
+    ):
+        result = runner.invoke(search_command, arguments[1:])
+        assert result.exit_code == 1
+        assert result.output.startswith("Error: no ")
+        assert result.output.count("\n") == 1
+    assert runner.invoke(search_command, ["--index", index, "x" * 4001]).exit_code == 2
+    assert runner.invoke(index_group, ["remove", "--index", index, "nothing"]).exit_code == 1
