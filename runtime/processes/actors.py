@@ -73,7 +73,7 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "") -> N
         counter = RunCounter(worker.client, worker.journal, lambda: pruner.working, worker.story)
         await counter.start()
         watches = [worker.watch, janitor.watch, pruner.watch, counter.watch]
-        if (exporter := await _exporter(settings, worker)) is not None:
+        if (exporter := await _exporter(settings, worker, lambda: pruner.working)) is not None:
             watches.append(exporter.watch)
         stop_requests = await serve_runs(worker.client, Runs(worker.client, worker.inbox, worker.journal))
         if name and inference is not None and (settings.index.place or settings.index.bucket):
@@ -123,12 +123,12 @@ async def _started(make: Callable[[], Worker]) -> Worker:
             await asyncio.sleep(1.0)
 
 
-async def _exporter(settings: Settings, worker: Worker) -> "Exporter | None":
+async def _exporter(settings: Settings, worker: Worker, working: Callable[[], bool]) -> "Exporter | None":
     """What sends spans, at work, where the settings ask for it. Raises Unavailable."""
     if not settings.telemetry.otlp:
         return None
     from runtime.telemetry.otlp import Exporter
 
-    made = Exporter(settings.telemetry, worker.client, worker.journal)
+    made = Exporter(settings.telemetry, worker.client, worker.journal, working)
     await made.start()
     return made

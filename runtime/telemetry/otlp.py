@@ -6,42 +6,43 @@ For a file they are JSON: one request a line is what OpenTelemetry's collector w
 
     https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
 
-Every process of the actors sends them when `telemetry.otlp` names an address, each run once. While the receiver is away the runs
-wait in the journal, for an hour.
+One process of the actors sends them when `telemetry.otlp` names an address. What the receiver does not take is logged, and lost
+to it; the journal keeps the runs.
 """
 
 import base64
 import importlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 from urllib.parse import unquote
 
 import aiohttp
 
-from bus.journal.handing_over import hand_over
 from bus.journal.journal import Journal
 from bus.journal.records import Record
 from bus.transport.connection import Client
+from bus.transport.follow import Following
 from bus.transport.health import Watch
 from bus.wire.errors import Unavailable
+from bus.wire.messages import RunFinished
+from bus.wire.subjects import RUNS, consumed_subject
 from runtime.settings import TelemetrySettings
+from runtime.telemetry.run_metrics import run_ended
 from runtime.telemetry.spans import Span, Value, spans_of
 
 log = logging.getLogger("groundwire.telemetry")
 
-#: The durable consumer.
-NAME = "telemetry"
 PATH = "/v1/traces"
 TIMEOUT = aiohttp.ClientTimeout(total=10.0)
-#: What the specification says to try again; anything else the receiver will never take.
-AGAIN = frozenset({429, 502, 503, 504})
 
 
 class Exporter:
-    """Tells of each run that ends. `start` and `stop` with the process."""
+    """Sends each run that ends while `working` returns true."""
 
-    def __init__(self, settings: TelemetrySettings, client: Client, journal: Journal) -> None:
+    def __init__(
+        self, settings: TelemetrySettings, client: Client, journal: Journal, working: Callable[[], bool]
+    ) -> None:
         """Raises Unavailable when what it needs is not installed."""
         try:
             importlib.import_module("opentelemetry.proto.collector.trace.v1.trace_service_pb2")
@@ -52,6 +53,7 @@ class Exporter:
         self.watch = Watch()
         self._client = client
         self._journal = journal
+        self._working = working
         self._content = settings.content
         self._service = settings.service
         self._url = address(settings.otlp)
@@ -60,15 +62,22 @@ class Exporter:
 
     async def start(self) -> None:
         self._http = aiohttp.ClientSession(timeout=TIMEOUT)
-        self.watch.keep("the spans", lambda: hand_over(self._client, self._journal, NAME, self.tell))
+        self.watch.keep("the spans", self._run)
 
     async def stop(self) -> None:
         await self.watch.stop()
         if self._http is not None:
             await self._http.close()
 
+    async def _run(self) -> None:
+        ends = Following(self._client, RUNS, [consumed_subject(RunFinished)], headers_only=True)
+        async for batch in ends.batches():
+            if self._working():
+                ended = [run_id for stored in batch if (run_id := run_ended(stored.subject))]
+                await self.tell([await self._journal.run(run_id) for run_id in ended])
+
     async def tell(self, runs: Sequence[Sequence[Record]]) -> None:
-        """Send the spans of these runs. Raises Unavailable when the receiver cannot take them now."""
+        """Send the spans of these runs."""
         spans = [span for records in runs for span in spans_of(records, content=self._content)]
         if not spans:
             return
@@ -76,16 +85,14 @@ class Exporter:
         body = encoded(spans, self._service)
         try:
             async with self._http.post(self._url, data=body, headers=self._headers, allow_redirects=False) as response:
-                status = response.status
+                problem = "" if 200 <= response.status < 300 else f"answers {response.status}"
         except (aiohttp.ClientError, TimeoutError) as error:
-            raise Unavailable(
-                f"the receiver of spans does not answer ({type(error).__name__}); see telemetry.otlp"
-            ) from None
-        if status in AGAIN:
-            raise Unavailable(f"the receiver of spans answers {status}")
-        if not 200 <= status < 300:
+            problem = f"does not answer ({type(error).__name__})"
+        if problem:
             log.warning(
-                "the receiver of spans refuses them (%d); see telemetry.otlp and telemetry.otlp_headers", status
+                "the receiver of spans %s: %d runs are lost to it; see telemetry.otlp and telemetry.otlp_headers",
+                problem,
+                len(runs),
             )
 
 

@@ -132,6 +132,16 @@ class RunMetrics:
         return via
 
 
+def run_ended(subject: str) -> str:
+    """The run whose last record has this subject; empty for a question of readiness."""
+    try:
+        run_id = parse(subject).run_id
+    except BadId as error:
+        set_aside("subject", subject, error)
+        return ""
+    return "" if is_canary(run_id) else run_id
+
+
 class RunCounter:
     """Counts while `working` returns true. `story`: takes a run that ended in this process."""
 
@@ -161,12 +171,8 @@ class RunCounter:
     async def _run(self) -> None:
         ends = [consumed_subject(RunFinished)]
         async for stored in follow(self._client, RUNS, ends, headers_only=True):
-            try:
-                run_id = parse(stored.subject).run_id
-            except BadId as error:
-                set_aside("subject", stored.subject, error)
-                continue
-            if is_canary(run_id):
+            run_id = run_ended(stored.subject)
+            if not run_id:
                 continue
             story = self._story(run_id)
             if story is None and self._working() and CAUSE not in stored.headers:  # no stage has ended it

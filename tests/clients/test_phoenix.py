@@ -11,13 +11,13 @@ from typing import Any
 import aiohttp
 import pytest
 
-from bus.wire.subjects import RUNS
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.processes.ports import free_port
 from runtime.settings import TelemetrySettings
-from runtime.telemetry.otlp import NAME, Exporter
+from runtime.telemetry.otlp import Exporter
 from tests.clients.installed import python_of
 from tests.polling import until
+from tests.runtime.telemetry.test_spans import listening
 from tests.whole import whole
 
 QUESTION = "How many days until refunds are paid?"
@@ -62,13 +62,9 @@ async def phoenix(folder: Path) -> AsyncIterator[str]:
 async def test_phoenix_shows_a_run_as_one_trace(tmp_path: Path) -> None:
     (tmp_path / "phoenix").mkdir()
     async with whole(tmp_path, ExtractiveEngine()) as run, phoenix(tmp_path / "phoenix") as url:
-        exporter = Exporter(TelemetrySettings(otlp=url), run.worker.client, run.worker.journal)
+        exporter = Exporter(TelemetrySettings(otlp=url), run.worker.client, run.worker.journal, lambda: True)
         await exporter.start()
-
-        async def listening() -> bool:
-            return NAME in {info.name for info in await run.journal.js.consumers_info(RUNS)}
-
-        await until(listening)
+        await until(lambda: listening(run))
         _, record = await run.ask(QUESTION)
         async with aiohttp.ClientSession(url) as http:
 

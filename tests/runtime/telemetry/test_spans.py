@@ -1,4 +1,4 @@
-"""A finished run reaches a receiver of OTLP as one trace, once, despite dead and absent processes; and without any of its words."""
+"""A finished run reaches a receiver of OTLP as one trace, and without any of its words."""
 
 import contextlib
 import json
@@ -13,11 +13,11 @@ from aiohttp import web
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from bus.journal import handing_over
 from bus.journal.records import RECEIVED, TRACEPARENT
-from bus.wire.subjects import RUNS
+from bus.wire.messages import RunFinished
+from bus.wire.subjects import RUNS, consumed_subject
 from runtime.settings import SettingsError, TelemetrySettings, load
-from runtime.telemetry.otlp import NAME, Exporter, address, headers_in
+from runtime.telemetry.otlp import Exporter, address, headers_in
 from runtime.telemetry.spans import spans_of
 from tests.polling import until
 from tests.whole import Whole
@@ -65,25 +65,20 @@ async def receiver() -> AsyncIterator[Receiver]:
     await runner.cleanup()
 
 
-@pytest.fixture(autouse=True)
-def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(handing_over, "FIRST_PAUSE_S", 0.05)
-    monkeypatch.setattr(handing_over, "WAIT_S", 0.5)
-
-
 @contextlib.asynccontextmanager
 async def exporting(run: Whole, receiver: Receiver, **settings: object) -> AsyncIterator[Exporter]:
     chosen = TelemetrySettings(otlp=receiver.url, **settings)  # type: ignore[arg-type]
-    made = Exporter(chosen, run.worker.client, run.worker.journal)
+    made = Exporter(chosen, run.worker.client, run.worker.journal, lambda: True)
     await made.start()
-    await until(lambda: told_from_now(run))
+    await until(lambda: listening(run))
     yield made
     await made.stop()
 
 
-async def told_from_now(run: Whole) -> bool:
-    """Whether a caller waits at the consumer, which outlives its creator."""
-    return any(info.name == NAME and info.num_waiting for info in await run.journal.js.consumers_info(RUNS))
+async def listening(run: Whole) -> bool:
+    ends = consumed_subject(RunFinished)
+    consumers = await run.journal.js.consumers_info(RUNS)
+    return any(info.config.headers_only and ends in (info.config.filter_subjects or ()) for info in consumers)
 
 
 async def ask(run: Whole, **headers: str) -> str:
@@ -146,44 +141,16 @@ async def test_setting_adds_text_to_spans(run: Whole, receiver: Receiver) -> Non
     assert "14 days" in str(told["gen_ai.output.messages"])
 
 
-async def test_spans_wait_for_an_absent_receiver(run: Whole, receiver: Receiver) -> None:
+async def test_absent_receiver_loses_spans_alone(run: Whole, receiver: Receiver) -> None:
     receiver.status = 503
     async with exporting(run, receiver) as exporter:
-        run_id = await ask(run)
-        await until(lambda: receiver.asked > 2)
-        assert not exporter.watch.down  # answers do not depend on it
-        receiver.status = 200
-        await until(lambda: receiver.of(run_id))
-    assert len(receiver.of(run_id)) == len({span.span_id for span in receiver.of(run_id)})
-
-
-async def test_next_process_sends_missed_spans(run: Whole, receiver: Receiver) -> None:
-    async with exporting(run, receiver):
-        pass
-    run_id = await ask(run)
-    assert not receiver.of(run_id)
-    async with exporting(run, receiver):
-        await until(lambda: receiver.of(run_id))
-
-
-async def test_rejected_spans_are_not_sent_again(run: Whole, receiver: Receiver) -> None:
-    receiver.status = 401
-    async with exporting(run, receiver):
-        await ask(run)
+        lost = await ask(run)
         await until(lambda: receiver.asked == 1)
         receiver.status = 200
         later = await ask(run)
         await until(lambda: receiver.of(later))
-    assert receiver.asked == 2
-
-
-async def test_a_lost_consumer_is_made_again(run: Whole, receiver: Receiver) -> None:
-    async with exporting(run, receiver) as exporter:
-        await run.journal.js.delete_consumer(RUNS, NAME)
-        await until(lambda: exporter.watch.restarts["the spans"])
-        await until(lambda: told_from_now(run))
-        run_id = await ask(run)
-        await until(lambda: receiver.of(run_id))
+        assert not exporter.watch.down
+    assert not receiver.of(lost)
 
 
 async def test_failed_run_is_an_error_span(run: Whole) -> None:
