@@ -47,7 +47,6 @@ class InferenceSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     base_url: str = "http://127.0.0.1:8000/v1"  #: for `openai`: the OpenAI-compatible server
     api_key: str = ""  #: for `openai`; better set as GROUNDWIRE_INFERENCE_API_KEY
     max_rows: Annotated[int, Meta(ge=1)] = 32  #: for `mlx`: concurrent requests on the device
-    refuse_after_s: Annotated[float, Meta(ge=0)] = 0.0  #: with several devices: leave to another what would wait longer
     lock: str = ""  #: lock file of the device; empty for one per machine
     cache_entries: Annotated[int, Meta(ge=0)] = 300  #: replies cached
     cache_s: Annotated[float, Meta(ge=0)] = 3600.0  #: how long a reply stays cached

@@ -2,8 +2,7 @@
 
 A request is the body of `POST /v1/runs`, or `{"type":"resume","run_id":…,"after":N}`, or `{"type":"cancel","run_id":…}`.
 Runs go on in parallel, and each frame is an Envelope with its run and the number to resume after. The first frame of a question has
-the id of its run, so that the client can cancel it before the first text. With `?envelope=0` runs are answered one after another,
-and each frame is a bare event.
+the id of its run, so that the client can cancel it before the first text.
 """
 
 import asyncio
@@ -25,15 +24,11 @@ from bus.wire.subjects import check_id
 from runtime.edge.door import CALLER, SUBPROTOCOL, Caller, check_scope
 from runtime.edge.problems import EXPECTED, Problem, problem_of
 from runtime.edge.relay import Client, Form, events_of, relay
-from runtime.edge.routes import Reply, Route, parameter
+from runtime.edge.routes import Reply, Route
 from runtime.edge.state import EDGE, Edge
 
 #: How many requests of one socket may be running or waiting.
 MOST_AT_ONCE = 64
-
-ENVELOPE = parameter(
-    "envelope", "query", "0: runs follow one another, and each frame is a bare event.", type="string", enum=["0", "1"]
-)
 
 
 class Resume(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="resume", forbid_unknown_fields=True):
@@ -92,7 +87,6 @@ _ACCEPTED = _encode(Accepted())
     },
     "any",
     problems=(426,),
-    parameters=(ENVELOPE,),
     receives=tuple(REQUESTS.values()),
 )
 async def websocket(request: web.Request) -> web.StreamResponse:
@@ -110,7 +104,7 @@ async def websocket(request: web.Request) -> web.StreamResponse:
     edge.sockets.add(ws)
     with edge.metrics.streams.labels("websocket").track_inprogress():
         try:
-            await Socket(edge, ws, request[CALLER], enveloped=request.query.get("envelope") != "0").serve()
+            await Socket(edge, ws, request[CALLER]).serve()
         finally:
             edge.sockets.discard(ws)
     return ws
@@ -141,13 +135,11 @@ class Socket(Client[Envelope]):
 
     resumes = True
 
-    def __init__(self, edge: Edge, ws: web.WebSocketResponse, caller: Caller, *, enveloped: bool) -> None:
+    def __init__(self, edge: Edge, ws: web.WebSocketResponse, caller: Caller) -> None:
         self.edge = edge
         self.ws = ws
         self.caller = caller
-        self.enveloped = enveloped
         self._open = 0
-        self._turn = anyio.Semaphore(MOST_AT_ONCE if enveloped else 1)
 
     async def serve(self) -> None:
         async with anyio.create_task_group() as requests:
@@ -168,22 +160,19 @@ class Socket(Client[Envelope]):
         try:
             parsed = parse_request(body)
             caller = self._authorized(parsed)
-            if isinstance(parsed, Cancel):  # not queued: it may cancel the run that holds the turn
+            if isinstance(parsed, Cancel):
                 await self.edge.check_theirs(caller, check_id(parsed.run_id))
                 await self.edge.cancel(parsed.run_id)
                 return
-            async with self._turn:
-                with self.edge.door.hold(caller):
-                    if isinstance(parsed, Resume):
-                        await self.edge.check_theirs(caller, check_id(parsed.run_id))
-                        with await self.edge.runs.read(parsed.run_id) as reader:
-                            await relay(self.edge, reader, EnvelopeForm(reader.run_id, after=parsed.after), self)
-                    else:
-                        async with self.edge.submit(caller, parsed, "websocket") as reader:
-                            key, accepted = parsed.idempotency_key, self.enveloped
-                            await relay(
-                                self.edge, reader, EnvelopeForm(reader.run_id, key=key, accepted=accepted), self
-                            )
+            with self.edge.door.hold(caller):
+                if isinstance(parsed, Resume):
+                    await self.edge.check_theirs(caller, check_id(parsed.run_id))
+                    with await self.edge.runs.read(parsed.run_id) as reader:
+                        await relay(self.edge, reader, EnvelopeForm(reader.run_id, after=parsed.after), self)
+                else:
+                    async with self.edge.submit(caller, parsed, "websocket") as reader:
+                        form = EnvelopeForm(reader.run_id, key=parsed.idempotency_key, accepted=True)
+                        await relay(self.edge, reader, form, self)
         except EXPECTED as error:
             await self._refuse(problem_of(error), parsed)
         except ConnectionResetError:
@@ -201,9 +190,8 @@ class Socket(Client[Envelope]):
 
     async def send(self, units: Iterable[Envelope]) -> None:
         for envelope in units:
-            frame = _encode(envelope) if self.enveloped else bytes(envelope.event)
             async with asyncio.timeout(self.edge.timeouts.stall_s):
-                await self.ws.send_str(frame.decode())
+                await self.ws.send_str(_encode(envelope).decode())
             self.edge.metrics.sent(1)
 
     async def alive(self) -> None:

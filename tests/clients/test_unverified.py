@@ -49,10 +49,10 @@ async def test_events_and_record(edge: str, http: aiohttp.ClientSession) -> None
 
 async def test_websocket(edge: str, http: aiohttp.ClientSession) -> None:
     events: list[dict[str, object]] = []
-    async with http.ws_connect(f"{edge}/v1/ws?envelope=0") as socket:
+    async with http.ws_connect(f"{edge}/v1/ws") as socket:
         await socket.send_json({"question": QUESTION})
         while not events or events[-1]["type"] != "DONE":
-            events.append(await socket.receive_json())
+            events.append((await socket.receive_json())["event"])
     check_events(events)
 
 

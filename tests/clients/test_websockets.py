@@ -40,7 +40,7 @@ async def socket(request: pytest.FixtureRequest) -> AsyncIterator[Client]:
 
 
 def address(base: str) -> str:
-    return f"{base.replace('http', 'ws', 1)}/v1/ws?envelope=1"
+    return f"{base.replace('http', 'ws', 1)}/v1/ws"
 
 
 def frames_of(found: dict[str, Any]) -> list[dict[str, Any]]:

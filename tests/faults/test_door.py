@@ -342,14 +342,14 @@ FRAMES = {
 
 @pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES.keys())
 async def test_a_frame_is_refused(http: aiohttp.ClientSession, world: World, frame: Frame) -> None:
-    async with http.ws_connect(f"{world.locked}/v1/ws?envelope=0", headers=world.bearer(frame.key)) as socket:
+    async with http.ws_connect(f"{world.locked}/v1/ws", headers=world.bearer(frame.key)) as socket:
         if isinstance(frame.sent, bytes):
             await socket.send_bytes(frame.sent)
         else:
             await socket.send_str(world.filled(frame.sent))
-        error = json.loads(await socket.receive_str(timeout=30))
+        error = (await socket.receive_json(timeout=30))["event"]
         assert (error["type"], error["code"]) == ("error", frame.code), error
-        assert json.loads(await socket.receive_str(timeout=30)) == {"type": "DONE"}
+        assert (await socket.receive_json(timeout=30))["event"] == {"type": "DONE"}
 
 
 HANDSHAKES: dict[str, tuple[int, dict[str, str], tuple[str, ...]]] = {
@@ -371,21 +371,21 @@ async def test_a_socket_is_refused(
     filled = {name: world.filled(value) for name, value in headers.items()}
     offered = [each.replace("<ann>", world.tokens["ann"]) for each in protocols]
     with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
-        await http.ws_connect(f"{world.locked}/v1/ws?envelope=0", headers=filled, protocols=offered)
+        await http.ws_connect(f"{world.locked}/v1/ws", headers=filled, protocols=offered)
     assert refused.value.status == status
 
 
 async def test_page_sends_its_key_as_a_subprotocol(http: aiohttp.ClientSession, world: World) -> None:
     offered = ["groundwire", f"groundwire.key.{world.tokens['ann']}"]
     headers = {"Origin": world.locked}
-    async with http.ws_connect(f"{world.locked}/v1/ws?envelope=0", protocols=offered, headers=headers) as socket:
+    async with http.ws_connect(f"{world.locked}/v1/ws", protocols=offered, headers=headers) as socket:
         assert socket.protocol == "groundwire"
         await socket.send_json({"type": "resume", "run_id": world.runs["ann"]})
         assert '"token"' in await socket.receive_str(timeout=30)
 
 
 async def test_socket_is_never_compressed(http: aiohttp.ClientSession, world: World) -> None:
-    async with http.ws_connect(f"{world.locked}/v1/ws?envelope=0", headers=world.bearer("ann"), compress=15) as socket:
+    async with http.ws_connect(f"{world.locked}/v1/ws", headers=world.bearer("ann"), compress=15) as socket:
         assert socket.compress == 0
         await socket.send_str("x" * 70_000)
         message = await socket.receive(timeout=30)

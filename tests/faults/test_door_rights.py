@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import json
 import socket
 import time
 from pathlib import Path
@@ -102,7 +101,7 @@ async def test_revoked_key_is_refused_and_its_streams_cut(
     pipeline.scripts["forever"] = wait
     world.tokens["temp"] = world.keys.add("temp", ("ask",), now=time.time())
     await until(lambda: accepted(http, world, "temp"))
-    socket = await http.ws_connect(f"{world.locked}/v1/ws?envelope=0", headers=world.bearer("temp"))
+    socket = await http.ws_connect(f"{world.locked}/v1/ws", headers=world.bearer("temp"))
     body = {"question": "forever"}
     stream = await http.post(f"{world.second}/v1/runs", json=body, headers=world.bearer("temp"))
     began = time.monotonic()
@@ -193,9 +192,9 @@ async def test_concurrency_counts_streams_and_sockets(
         async with http.post(f"{world.locked}/v1/runs", json=body, headers=headers) as second:
             assert second.status == 429
             assert int(second.headers["Retry-After"]) >= 1
-        async with http.ws_connect(f"{world.locked}/v1/ws?envelope=0", headers=headers) as socket:
+        async with http.ws_connect(f"{world.locked}/v1/ws", headers=headers) as socket:
             await socket.send_json(body)
-            assert json.loads(await socket.receive_str(timeout=30))["code"] == "too_many"
+            assert (await socket.receive_json(timeout=30))["event"]["code"] == "too_many"
     await until(lambda: accepted_question(http, world, headers))
     held.set()
 

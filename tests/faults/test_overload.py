@@ -175,9 +175,9 @@ async def test_refusal_is_in_time_and_leaves_no_trace(machine: Machine) -> None:
 async def test_refusal_uses_its_transport_form(machine: Machine) -> None:
     async with door(machine) as session, flooded(machine, session, 200, done=60):
         hurried = {"question": "no time", "priority": "batch", "deadline_s": 0.05}
-        async with session.ws_connect("/v1/ws?envelope=0") as socket:
+        async with session.ws_connect("/v1/ws") as socket:
             await socket.send_json(hurried)
-            events = [await socket.receive_json(timeout=30) for _ in range(2)]
+            events = [(await socket.receive_json(timeout=30))["event"] for _ in range(2)]
         assert [(event["type"], event.get("code")) for event in events] == [("error", "overloaded"), ("DONE", None)]
         assert 1 <= events[0]["retry_after_s"] <= 120
         body = {"model": "general", "messages": [{"role": "user", "content": "no time"}], "priority": "batch"}

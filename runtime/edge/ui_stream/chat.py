@@ -68,24 +68,6 @@ async def send(request: web.Request, body: ui.UiChatAsked) -> web.StreamResponse
 )
 async def resume(request: web.Request) -> web.StreamResponse:
     """Join the current run of a chat with `resume`, from its first chunk."""
-    return await join(request, ended=False)
-
-
-@Route(
-    "GET",
-    "/api/chat/{chat_id}/latest",
-    {200: Reply(STREAM, events=ui.CHUNKS), 204: Reply("This chat has no run, or its events have expired.")},
-    "read",
-    problems=(503,),
-    parameters=(CHAT_ID,),
-    errors=TEXT_ERRORS,
-)
-async def latest(request: web.Request) -> web.StreamResponse:
-    """Join the latest run of a chat with `resume`, also if it ended while the client was away."""
-    return await join(request, ended=True)
-
-
-async def join(request: web.Request, *, ended: bool) -> web.StreamResponse:
     edge = request.app[EDGE]
     run_id = await latest_run(edge, request[CALLER], chat_id_of(request))
     if run_id is None:
@@ -95,7 +77,7 @@ async def join(request: web.Request, *, ended: bool) -> web.StreamResponse:
     except (NoSuchRun, EventsGone):
         return web.Response(status=204)
     with reader:
-        if not ended and reader.ends_by(ALL_EVENTS):
+        if reader.ends_by(ALL_EVENTS):
             return web.Response(status=204)
         return await ui_stream(request, reader, resumes=True)
 
@@ -176,4 +158,4 @@ def messages_before_answer(body: ui.UiChatAsked) -> tuple[ui.UiMessage, ...]:
 
 
 def routes(edge: Edge) -> list[Route]:
-    return [send, resume, latest, stop]
+    return [send, resume, stop]

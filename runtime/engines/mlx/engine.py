@@ -108,9 +108,8 @@ class MlxEngine:
         device = self.device
         if device is None or device.state != "ready":
             raise Unavailable("the mlx engine is not ready; wait until it has started")
-        wait_s = device.wait_s(ticket.priority)
-        if device.waiting() >= self.settings.max_waiting or 0 < self.settings.refuse_after_s < wait_s:
-            raise Busy(f"the device is busy for about {wait_s:.0f} s; ask again later or use another device")
+        if device.waiting() >= self.settings.max_waiting:
+            raise Busy(f"the device is busy for about {device.wait_s(ticket.priority):.0f} s; ask again later")
         return device
 
     def _let_go(self, ticket: Ticket) -> None:
@@ -138,7 +137,7 @@ class MlxEngine:
 
 def make(settings: InferenceSettings, wiring: Wiring) -> MlxEngine:
     model = settings.model or DEFAULT_MODEL
-    device = DeviceSettings(model=model, max_rows=settings.max_rows, refuse_after_s=settings.refuse_after_s)
+    device = DeviceSettings(model=model, max_rows=settings.max_rows)
     return MlxEngine(device, wiring)
 
 

@@ -14,7 +14,6 @@ class DeviceSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     max_rows: int = 32  # requests decoding or prefilling at once
     reserved_rows: int = 2  # of them kept free for answers and checks
     max_waiting: int = 1024  # requests in the queue; more are refused
-    refuse_after_s: float = 0.0  # refuse a request that would wait longer, so that another device takes it; 0: never
     context_tokens: int = 0
     memory_bytes: int = 0
     shared_bytes: int = 0  # for prefixes that requests share; 0: a sixteenth of the memory

@@ -26,21 +26,12 @@ async def until_done(socket: aiohttp.ClientWebSocketResponse, runs: int = 1) -> 
 
 async def test_frames_are_the_events_of_the_stream(http: aiohttp.ClientSession) -> None:
     asked = {"question": "환불은 며칠", "idempotency_key": "by-socket"}
-    async with http.ws_connect("/v1/ws?envelope=0") as socket:
+    async with http.ws_connect("/v1/ws") as socket:
         await socket.send_json(asked)
-        frames = await until_done(socket)
+        frames = [json.loads(frame) for frame in await until_done(socket)]
     async with http.post("/v1/runs", json=asked) as response:
-        assert [event.decode() for _, event in parse(await response.read())] == frames
-
-
-async def test_without_envelope_runs_follow_each_other(http: aiohttp.ClientSession) -> None:
-    async with http.ws_connect("/v1/ws?envelope=0") as socket:
-        for word in ("a", "b", "c"):
-            await socket.send_json({"question": f"{word} {word}"})
-        frames = [json.loads(frame) for frame in await until_done(socket, 3)]
-    assert [frame["type"] for frame in frames] == TYPES * 3
-    said = "".join(frame.get("content", "") for frame in frames)
-    assert said == "a a [1]b b [1]c c [1]"
+        events = [json.loads(event) for _, event in parse(await response.read())]
+    assert events == [frame["event"] for frame in frames[1:]]
 
 
 async def test_runs_go_side_by_side(bus: Bus, pipeline: Pipeline, tmp_path: Path) -> None:

@@ -197,19 +197,6 @@ async def test_a_full_queue_refuses(start):
         assert all(isinstance(failure, Unavailable) for failure in failures[1:])
 
 
-async def test_busy_device_points_to_another(start):
-    async with start(settings={"max_rows": 1, "refuse_after_s": 0.001}) as engine:
-        await collect(engine, request(rendered=render(max_tokens=200)))
-        async with hog(engine):
-            waiting = asyncio.create_task(collect(engine, request(rendered=render(), seconds=3)))
-            while engine.view().waiting["answer"] == 0:  # noqa: ASYNC110 (the device's own state)
-                await asyncio.sleep(0)
-            with pytest.raises(Unavailable, match="use another device"):
-                await collect(engine, request(rendered=render(), seconds=60))
-            with pytest.raises(NoReply):
-                await waiting
-
-
 async def test_urgent_requests_find_a_row(start):
     async with start(settings={"max_rows": 4, "reserved_rows": 2}) as engine, hog(engine), hog(engine):
         with pytest.raises(NoReply):
