@@ -17,7 +17,8 @@ from index.build_job import Job, Tell
 from index.errors import IndexProblem
 from index.java import jvm, lucene_call
 from index.java.analyzers import analyzer_of
-from index.languages import LANGUAGES, of
+from index.languages import LANGUAGES, UNDETERMINED, of
+from index.languages.words import written
 from index.model import Passage, indexed_text
 from index.snapshot.segment import Segment, read_codes
 from index.snapshot.snapshot import link_tree
@@ -212,30 +213,30 @@ class Bm25:
     ) -> list[tuple[int, float]]:
         """Passage numbers and BM25 scores, best first, of those allowed.
 
-        The query goes to the index of its own language and, with their analyzers, to the others: names and codes are
-        the same in all. Hits from the others count for less, since a word of one language that is rare in another
-        seems weightier than it is. Words of `topic` count TOPIC_SHARE.
+        The query goes to the index of its own language and, with their analyzers, to the others, without function words:
+        names and codes are the same in all. Hits from the others count for less, since a word of one language that is rare
+        in another seems weightier than it is. Words of `topic` count TOPIC_SHARE.
         """
-        text = query_text(query)
-        if not text or k < 1:
+        texts, weights = query_texts(query, language, list(self._readers))
+        if not any(texts) or k < 1:
             return []
         about = query_text(topic) if topic else ""
         self._asked += 1
         every: Iterable[list[tuple[int, float]]]
         if allowed is None and not about and self._readers and self._asked > _OFTEN:
-            every = map(_scores, _tops(self._at_once(text, k)))
+            every = map(_scores, _tops(self._at_once(texts, k)))
         else:
-            every = (reader.search(text, k, allowed, about) for reader in self._readers.values())
+            readers = zip(texts, self._readers.values(), strict=True)
+            every = (reader.search(text, k, allowed, about) for text, reader in readers)
         hits: list[tuple[int, float]] = []
-        for name, result in zip(self._readers, every, strict=True):
-            weight = 1.0 if name == language or len(self._readers) == 1 else OTHER_LANGUAGE
+        for weight, result in zip(weights, every, strict=True):
             hits.extend((number, score * weight) for number, score in result)
         hits.sort(key=lambda hit: (-hit[1], hit[0]))
         return hits[:k]
 
     @functools.cached_property
-    def _at_once(self) -> Callable[[str, int], str]:
-        """Search in all languages without a filter or topic; of each what `_Reader.search` decodes."""
+    def _at_once(self) -> Callable[[Sequence[str], int], str]:
+        """Search in all languages, each with its text, without a filter or topic; of each what `_Reader.search` decodes."""
         readers = list(self._readers.values())
         one = readers[0]
         return lucene_call.composed(
@@ -359,6 +360,19 @@ class _Reader:
     def close(self) -> None:
         self._reader.close()
         self._directory.close()
+
+
+def query_texts(query: str, own: str, languages: Sequence[str]) -> tuple[list[str], list[float]]:
+    """What is searched for in each of the languages, in others than its `own` without function words, and what hits count.
+
+    Rows of names and numbers have no language, and count in full.
+    """
+    whole = query_text(query)
+    if len(languages) == 1:
+        return [whole], [1.0]
+    bare = query_text(" ".join(written(query)))
+    weights = [1.0 if each in (own, UNDETERMINED) else OTHER_LANGUAGE for each in languages]
+    return [whole if each == own else bare for each in languages], weights
 
 
 def query_text(query: str) -> str:

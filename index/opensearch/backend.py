@@ -104,14 +104,14 @@ class OpenSearchBackend:
         present = self.state.manifest.languages
         about = bm25.query_text(asked.topic) if asked.topic else ""
         for question, own in asked.terms if depth > 0 else ():
-            text = bm25.query_text(question)
+            texts, weights = bm25.query_texts(question, own, list(present))
             languages = {
                 language: (
-                    1.0 if language == own or len(present) == 1 else bm25.OTHER_LANGUAGE,
+                    weight,
                     analysis.weights(text, language),
                     analysis.weights(about, language) if about else {},
                 )
-                for language in present
+                for language, text, weight in zip(present, texts, weights, strict=True)
             }
             yield from queries.by_terms(languages, depth, among)
 

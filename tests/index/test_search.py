@@ -199,6 +199,16 @@ def test_longer_list_begins_with_the_shorter(tmp_path: Path) -> None:
         searcher.close()
 
 
+def test_articles_find_nothing_in_another_language(tmp_path: Path) -> None:
+    """In English text a Spanish article is a rare word."""
+    english = {f"page{n}": f"Page {n} on the history of cheese and of bread in the north." for n in range(30)}
+    names = {f"name{n}": f"The house of Antes de un Sol de la Torre, de un Rey {n}" for n in range(12)}
+    spanish = {"fibra": "La baja de FibraSol en el primer año cuesta 120 euros.", "pan": "El pan de la casa."}
+    with closing(_opened(tmp_path / "index", {"en": english | names, "es": spanish})) as opened:
+        hits = opened.search("¿Cuánto es la baja de FibraSol antes de un año?", language="es", k=1, vector_k=0)
+        assert [hit.source_id for hit in hits] == ["fibra"]
+
+
 def test_topic_decides_ties_and_weighs_less(built: Path) -> None:
     searcher = Searcher.open(built)
     try:
