@@ -14,7 +14,7 @@ from rich.table import Table
 from actors.choosing.weights import FittedOn, weights
 from index.build_job import Tell
 from runtime.commands.consoles import plain_console
-from runtime.commands.eval import save, write
+from runtime.commands.eval import save
 from runtime.commands.eval_questions import checked, indexes
 from runtime.commands.options import one_line_errors
 from runtime.commands.progress import bars
@@ -139,8 +139,8 @@ def _write_report(folder: Path, fitted: Fitted) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise click.ClickException(f"{folder} cannot be made ({error.strerror}); choose another folder") from None
-    write(folder / PAGE, page(fitted, DIAGRAM).strip().encode())
-    write(folder / DIAGRAM, diagram(tenths(fitted.left_out)).encode())
+    (folder / PAGE).write_text(page(fitted, DIAGRAM).strip() + "\n", encoding="utf-8")
+    (folder / DIAGRAM).write_text(diagram(tenths(fitted.left_out)) + "\n", encoding="utf-8")
 
 
 def _read(file: Path, index: Path, weight: float = 1.0, most: int | None = None) -> _Set:
