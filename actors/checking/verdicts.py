@@ -27,7 +27,7 @@ from actors.checking.thresholds import (
     SPANS,
     SPARE_WORDS,
 )
-from actors.facts.forces import forces
+from actors.facts.lexicon import forces
 from actors.facts.slots import slot_index, slots
 from actors.facts.stems import Stem
 from actors.gate.check import check_sentence

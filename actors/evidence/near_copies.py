@@ -21,8 +21,7 @@ from actors.evidence.thresholds import (
     SPELLING_RATIO,
     TURN_CONTEXT_WORDS,
 )
-from actors.facts.forces import exclude, forces
-from actors.facts.lexicon import terms
+from actors.facts.lexicon import exclude, forces, terms
 from actors.facts.reading import TOKEN, read
 from actors.facts.stems import stems
 from index.languages import LANGUAGES

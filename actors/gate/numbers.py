@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from actors.facts.numbers.glued import renamed
+from actors.facts.numbers.units import renamed
 from actors.facts.numbers.values import NumberRange, Value
 from actors.facts.reading import read
 from actors.facts.slots import NumberSlot, likeness, matches, signature, slot_index, slots, units_agree

@@ -12,8 +12,7 @@ from typing import Final
 
 import msgspec
 
-from actors.facts.forces import SPOKEN, Force, exclude, forces
-from actors.facts.lexicon import Role, Term, terms
+from actors.facts.lexicon import SPOKEN, Force, Role, Term, exclude, forces, terms
 from actors.facts.reading import read
 from actors.facts.stems import Stem, stem_of, stems
 from actors.gate.copies.check import changed_in_copy

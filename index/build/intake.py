@@ -18,12 +18,12 @@ from index.documents.access import ACCESS_FILE, AccessRules, is_access_file
 from index.documents.files import RECORDS, FileToRead, Ignoring, too_large, unsupported
 from index.documents.report import Report, Skip
 from index.model import Entry, Groups
-from index.names import printable
 from index.readers import Unreadable
 from index.reading.job import Outcome, Task
 from index.reading.pool import Pool
 from index.reading.readings import Readings
 from index.snapshot.roots import Root
+from index.source_paths import printable
 from index.text import passages
 
 _STDIN = "-/"

@@ -25,7 +25,7 @@ from pathspec import GitIgnoreSpec
 from index.errors import IndexProblem
 from index.languages.toml_check import problems
 from index.model import Groups, group_name, narrowed
-from index.names import printable
+from index.source_paths import printable
 
 ACCESS_FILE = "access.toml"
 

@@ -18,9 +18,9 @@ from pathspec import GitIgnoreSpec
 from index.documents.access import ACCESS_FILE, is_access_file
 from index.documents.archives import is_archive
 from index.errors import IndexProblem
-from index.names import printable
 from index.readers import KNOWN_UNREAD, Unreadable, by_suffix
 from index.snapshot.roots import WHOLE, Plan, Root, innermost
+from index.source_paths import printable
 
 #: The rules of a folder; those of the last of these count more.
 IGNORE_FILES = (".gitignore", ".groundwireignore")

@@ -1,15 +1,17 @@
 """The blocks of a document out of its laid-out pages, with the evidence of all pages together.
 
-Headings are larger than the prose; text at the same position of most pages is left out; paragraphs go on over pages.
+Headings are larger than the prose; text at the same position of most pages is left out; paragraphs go on over pages. A
+word that the end of a line divided is whole again, and a compound keeps its hyphen; the raised number of a footnote becomes `[1]`
+where a note with that number is found.
 """
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 
+from index.languages.characters import WIDE
 from index.readers.formats import TextBuilder, row
 from index.readers.pdf_blocks import LONGEST_HEADING, Body, Part, parts_of
-from index.readers.pdf_hyphens import joined, words_of
-from index.readers.pdf_notes import mark_notes
 from index.readers.pdf_page import Page, Run, Table
 from index.readers.pdf_properties import Bookmark
 from index.readers.text import chapters
@@ -169,3 +171,83 @@ class _Levels:
 
 def _plain(text: str) -> str:
     return _NO_LETTER.sub("", text).casefold()
+
+
+_DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_PLAIN = str.maketrans(_DIGITS, "0123456789")
+_RAISED_FIRST, _FIRST = re.compile(rf"([{_DIGITS}]+)(?=\s?\S)"), re.compile(r"(\d{1,3})(?=\s)")
+#: The end of a sentence bears no exponent; nor does a word of three letters or more, in contrast to m² and x³.
+_AFTER_END = re.compile(rf"(?<=[.,;:!?…。，！？；：”»’]) ?[{_DIGITS}]+")
+_AFTER_WORD = re.compile(rf"(?<=[^\W\d_]{{3}})[{_DIGITS}]+|(?<=[^\W\d_a-zA-Z])[{_DIGITS}]+|(?<=\))[{_DIGITS}]+")
+
+
+def mark_notes(parts: Iterable[Part]) -> None:
+    """A raised number after a word is a mark only where a note with that number is found."""
+    parts = [part for part in parts if part.texts and part.kind != "code"]
+    noted: set[str] = set()
+    for part in parts:
+        first = _RAISED_FIRST.match(part.texts[0]) or (_FIRST.match(part.texts[0]) if part.note else None)
+        if first:
+            noted.add(_marked(first[0]))
+            part.texts[0] = _marked(first[0]) + " " + part.texts[0][first.end() :].lstrip()
+    for part in parts:
+        part.texts = [_AFTER_END.sub(lambda found: _marked(found[0]), text) for text in part.texts]
+        part.texts = [
+            _AFTER_WORD.sub(lambda found: _marked(found[0]) if _marked(found[0]) in noted else found[0], text)
+            for text in part.texts
+        ]
+
+
+def _marked(number: str) -> str:
+    return f"[{number.strip().translate(_PLAIN)}]"
+
+
+_SOFT = "\u00ad"
+_HYPHENS = ("-", _SOFT, "\u2010")
+_WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
+_LAST, _FIRST_WORD = re.compile(r"([^\W\d_]+)[-\u00ad\u2010]$"), re.compile(r"[^\W\d_]+")
+_HAN_END = re.compile(f"[{WIDE}\uff00-\uffef]$")
+_HAN_START = re.compile(f"^[{WIDE}\uff00-\uffef]")
+#: Parts of a compound that are words themselves have as many letters; shorter ones are syllables as often.
+_LEAST = 3
+
+
+def words_of(lines: Iterable[str]) -> frozenset[str]:
+    """The words of a document's lines, in small letters, without those that the end of a line may have divided."""
+    tokens: set[str] = set()
+    divided = False
+    for line in lines:
+        result = line.lower().split()
+        after, divided = divided, line.endswith(_HYPHENS) and _LAST.search(line) is not None
+        tokens.update(result[1 if after else 0 : -1 if divided else None])
+    return frozenset(_WORD.findall(" ".join(tokens)))
+
+
+def joined(lines: Iterable[str], words: frozenset[str]) -> str:
+    """One paragraph. A compound keeps its hyphen where the document's own words show that it is one."""
+    text = ""
+    for line in map(str.strip, lines):
+        text = _add(text, line, words) if text else line
+    return text.replace(_SOFT, "-")
+
+
+def _add(text: str, line: str, words: frozenset[str]) -> str:
+    last = _LAST.search(text) if text.endswith(_HYPHENS) else None
+    first = _FIRST_WORD.match(line)
+    if last is None or first is None:
+        if text.endswith((_SOFT, "-", "/")) and not text.endswith((" -", " /")):
+            return text.rstrip(_SOFT) + line
+        return text + ("" if _HAN_END.search(text) and _HAN_START.match(line) else " ") + line
+    one, two = last[1].lower(), first[0].lower()
+    divided = text.endswith(_SOFT) or first[0][0].islower() or (last[1].isupper() and first[0].isupper())
+    if divided and not _is_compound(one, two, words):
+        return text[:-1] + line
+    return text.replace(_SOFT, "-") + line if text.endswith(_SOFT) else text + line
+
+
+def _is_compound(one: str, two: str, words: frozenset[str]) -> bool:
+    if one + two in words:
+        return False
+    if f"{one}-{two}" in words:
+        return True
+    return len(one) >= _LEAST and len(two) >= _LEAST and one in words and two in words

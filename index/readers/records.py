@@ -11,12 +11,11 @@ import msgspec
 
 from index.languages import LANGUAGES
 from index.model import Document
-from index.names import unwritable
-from index.names import without_surrogates as clean
 from index.readers.formats import Unreadable
 from index.readers.front_matter import understood
 from index.readers.text import chapters, decode
-from index.source_paths import on_the_web
+from index.source_paths import on_the_web, unwritable
+from index.source_paths import without_surrogates as clean
 
 _MAX_ID = 400
 

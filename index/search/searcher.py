@@ -20,12 +20,12 @@ from index.filters import Filter
 from index.languages.detection import detect
 from index.languages.translation import translated
 from index.model import Entry, Groups, Hit, Passage, indexed_text
-from index.names import without_surrogates
 from index.search import spelling
 from index.search.local_backend import LocalSnapshots
 from index.search.ranking import NEAR, Fused, behind, fused, nearest, of_both_sides, of_one_side, reranked, with_others
 from index.snapshot.roots import Root
 from index.snapshot.views import REMEMBERED, Visible
+from index.source_paths import without_surrogates
 from index.text.coverage import TOPIC_SHARE, word_set
 from index.text.crossing import crossed
 from index.text.document_text import Stretch, page_stretch, stretch

@@ -17,7 +17,7 @@ import msgspec
 
 from index.errors import IndexProblem
 from index.model import URL_SAFE
-from index.names import printable, unwritable
+from index.source_paths import printable, unwritable
 
 WHOLE = "."
 #: What a site generator makes a page of, so that its address has no suffix; other files are served under their own names.

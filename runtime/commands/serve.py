@@ -9,13 +9,16 @@ from urllib.parse import urlsplit
 import click
 import msgspec
 
+from bus.transport.connection import connect
+from bus.transport.health import health_of
 from bus.transport.security import servers, without_user
+from bus.transport.settings import BusSettings
+from bus.wire.errors import Failure
 from runtime.commands.options import CONFIG, over_bucket, read_settings
 from runtime.processes.nats_server import NoServer, write_config
 from runtime.processes.nats_server import command as nats_command
 from runtime.processes.nats_users import DEFAULT_PORT, bus_as, make, standing_folder
 from runtime.processes.private_files import private_folder
-from runtime.processes.readiness import why_not_ready
 from runtime.processes.roles import ROLES, Role, run
 from runtime.settings import Settings
 
@@ -59,3 +62,36 @@ def _become_nats(settings: Settings) -> None:
     except NoServer as problem:
         raise click.ClickException(str(problem)) from None
     os.execv(command[0], command)
+
+
+PATIENCE_S = 3.0
+
+
+async def why_not_ready(name: str, bus: BusSettings) -> str:
+    """Why the process of that name is not ready; empty if it is. `nats` is ready when it greets with JetStream on."""
+    try:
+        async with asyncio.timeout(2 * PATIENCE_S):
+            return await (_greeting(bus.url) if name == "nats" else _health(name, bus))
+    except (OSError, TimeoutError, Failure) as problem:
+        return f"{name}: {problem or 'no answer'}"
+
+
+async def _greeting(url: str) -> str:
+    where = urlsplit(servers(url)[0])  # of a cluster the first is this machine's
+    reader, writer = await asyncio.open_connection(where.hostname or "127.0.0.1", where.port or DEFAULT_PORT)
+    try:
+        said = await reader.readline()
+    finally:
+        writer.close()
+    return "" if said.startswith(b"INFO") and b'"jetstream":true' in said else "nats: no JetStream there"
+
+
+async def _health(name: str, bus: BusSettings) -> str:
+    client = await connect(bus, name=f"groundwire-check-{name}", user=name, patience_s=PATIENCE_S)
+    try:
+        health = await health_of(client, name, timeout_s=PATIENCE_S)
+    finally:
+        await client.close()
+    if health is None:
+        return f"{name}: no answer"
+    return "" if health.ready else f"{name}: {health.problem or health.detail or 'not ready'}"

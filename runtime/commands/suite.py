@@ -20,9 +20,20 @@ from runtime.replay.run_rows import Wanted
 from runtime.replay.sharing import shared
 from runtime.replay.trace import Trace, read
 from runtime.settings import Settings
-from runtime.suite.cases import Case, Suite, expected_of, name_for, read_suite, refuted_of, traces_of, write_suite
+from runtime.suite.cases import (
+    Case,
+    Checked,
+    Suite,
+    check,
+    expected_of,
+    name_for,
+    read_suite,
+    refuted_of,
+    traces_of,
+    write_junit,
+    write_suite,
+)
 from runtime.suite.foreign import cases_in, items_of, spans_of_case
-from runtime.suite.running import Checked, check, write_junit
 from runtime.terminal import one_line, say, say_json
 
 FORMATS = ("langfuse", "openinference")

@@ -22,10 +22,9 @@ from runtime.commands.trace_many import frame_command, list_command, odd_command
 from runtime.forking.blame import Blamed, blame
 from runtime.forking.fork import NothingToFork, cited_only
 from runtime.forking.live_powers import RECORDED, live_for
-from runtime.replay.explained import explained
+from runtime.replay.explained import explained, why
 from runtime.replay.sharing import Shared, shared
 from runtime.replay.trace import Trace, dump, masked_trace, masks
-from runtime.replay.why import why
 from runtime.settings import Settings
 from runtime.terminal import json_line, one_line, say, say_json
 

@@ -16,10 +16,9 @@ from runtime.commands.options import ASKED_OVER, PATH
 from runtime.commands.run_sources import RAW, journal_of, refuse, traces_of, with_settings, writing
 from runtime.commands.run_text import put
 from runtime.commands.trace_keep import AGE
-from runtime.replay.data_frames import write_frame
 from runtime.replay.journal_traces import latest_runs
 from runtime.replay.run_rows import SORTS, WORDS, RunRow, Wanted, ranked, wanted_row
-from runtime.replay.run_statistics import StageStats, odd_runs, stage_stats
+from runtime.replay.run_statistics import StageStats, odd_runs, stage_stats, write_frame
 from runtime.replay.trace import masked_trace
 from runtime.settings import Settings
 from runtime.terminal import one_line, say, say_json

@@ -20,8 +20,8 @@ from anyio import to_thread
 
 from bus.journal.access import Access, Groups, covers
 from bus.journal.records import TRACEPARENT
+from bus.transport.envelope import parent_in
 from bus.transport.health import Watch
-from bus.transport.traceparent import parent_in
 from runtime.edge import tickets
 from runtime.edge.limits import Limits
 from runtime.edge.origins import Origins

@@ -9,8 +9,7 @@ from bus.runs.run_record import RunRecord
 from bus.wire.settled import NearPassage, Reference, UnverifiedSentence
 from index.source_paths import source_path
 from prompts.vocabulary import Confidence, Outcome, Reason
-from runtime.edge.cited import cited
-from runtime.edge.passages_markdown import markdown
+from runtime.edge.cited import cited, markdown
 from runtime.edge.relay import Transcript
 from runtime.mcp.sources import PLAIN, opened, source_uri
 from runtime.mcp.tools import result_of

@@ -19,7 +19,7 @@ from bus.journal.records import TRACEPARENT, AskRecord, Record, SearchRecord
 from bus.powers.searching import found_in
 from bus.runs.run_record import RunRecord, record_of
 from bus.runs.story import RunStory, StageRun, story_of
-from bus.transport.traceparent import Parent, own, parent_in
+from bus.transport.envelope import Parent, own, parent_in
 from prompts.files import Rendered
 
 type Prompts = Mapping[tuple[str, str], Rendered]

@@ -35,8 +35,7 @@ from runtime.forking.live_powers import Live, forget_prompts
 from runtime.processes.inference import Inference
 from runtime.replay.trace import Trace
 from runtime.settings import InferenceSettings
-from runtime.suite.cases import Case, expected_of
-from runtime.suite.running import Checked, check_case
+from runtime.suite.cases import Case, Checked, check_case, expected_of
 from tests.made_runs import Pages, made, passage
 
 TOPICS = (

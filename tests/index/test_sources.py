@@ -17,10 +17,10 @@ from index.check import verify
 from index.documents.files import Finder
 from index.documents.report import read_skipped
 from index.errors import IndexProblem
-from index.names import printable
 from index.search.searcher import Searcher
 from index.snapshot import snapshot
 from index.snapshot.roots import Plan, Root, Rules, plan
+from index.source_paths import printable
 from tests.index.brought_in import bring_in, entries, follow
 
 

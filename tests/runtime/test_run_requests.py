@@ -18,8 +18,8 @@ from bus.transport.health import answer_health
 from bus.transport.settings import BusSettings
 from bus.wire.messages import QuestionAsked
 from bus.wire.subjects import CANARY, key_of
+from runtime.commands.serve import why_not_ready
 from runtime.processes.ports import free_port
-from runtime.processes.readiness import why_not_ready
 from tests.polling import until
 from tests.whole import Whole
 

@@ -10,8 +10,7 @@ from typing import Final
 
 import msgspec
 
-from actors.facts.numbers.glued import Glued, glued
-from actors.facts.numbers.units import MONTHS, unit_after, unit_before
+from actors.facts.numbers.units import MONTHS, Glued, glued, unit_after, unit_before
 from index.languages import LANGUAGES, every, of, union
 from index.languages.numerals import any_of, written
 from index.languages.tables.numbers import phrases_in, worth_of

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from actors.facts.forces import Force, exclude, forces
-from actors.facts.lexicon import Role, Term, copy_terms, sides, terms
+from actors.facts.lexicon import Force, Role, Term, copy_terms, exclude, forces, sides, terms
 from actors.facts.stems import stems
 from actors.gate.copies.alignment import Copy, CopyChange, CopyToken, copy_of
 from actors.gate.copies.nouns import other_noun

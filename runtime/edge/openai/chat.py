@@ -15,12 +15,20 @@ from bus.wire.messages import QuestionAsked
 from bus.wire.parts import Turn
 from bus.wire.requests import check_text
 from bus.wire.settled import NearPassage, Reference
-from runtime.edge.cited import Cited, base_of, cited, cited_passages, opened_passages, opened_references
+from runtime.edge.cited import (
+    Cited,
+    base_of,
+    cited,
+    cited_passages,
+    markdown,
+    opened_passages,
+    opened_references,
+    within,
+)
 from runtime.edge.openai import schemas
 from runtime.edge.openai.asking import OPENAI_ERRORS, check_chat, check_model, is_refusal, openai_error, question_of
 from runtime.edge.openai.retries import submit_or_join
 from runtime.edge.parameters import IDEMPOTENCY_KEY
-from runtime.edge.passages_markdown import markdown, within
 from runtime.edge.problems import Problem
 from runtime.edge.relay import TextForm, whole
 from runtime.edge.request_parsing import history_of

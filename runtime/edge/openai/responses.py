@@ -13,7 +13,7 @@ from aiohttp import web
 from bus.runs.router import Reader
 from bus.runs.runs import NoSuchRun
 from bus.wire.subjects import ID_PATTERN
-from runtime.edge.cited import base_of, opened_passages
+from runtime.edge.cited import base_of, markdown, opened_passages, within
 from runtime.edge.door import CALLER
 from runtime.edge.openai import responses_kept
 from runtime.edge.openai.asking import OPENAI_ERRORS
@@ -23,7 +23,6 @@ from runtime.edge.openai.responses_kept import Kept, begun, item_id, kept_of, pa
 from runtime.edge.openai.responses_schemas import Response, ResponseAsked, ResponseDeleted
 from runtime.edge.openai.retries import submit_or_join
 from runtime.edge.parameters import IDEMPOTENCY_KEY, value_of
-from runtime.edge.passages_markdown import markdown, within
 from runtime.edge.problems import Problem
 from runtime.edge.relay import whole
 from runtime.edge.routes import Reply, Route, json_response, parameter, run_headers

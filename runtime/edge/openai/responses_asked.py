@@ -17,13 +17,13 @@ from bus.wire.parts import Constraints, Turn
 from bus.wire.requests import check_text
 from bus.wire.response_schema import problem_of
 from bus.wire.subjects import key_of
+from runtime.edge.cited import markdown, within
 from runtime.edge.door import CALLER, Caller
 from runtime.edge.openai.asking import MOST_TOKENS, Rule, check_model, unsupported
 from runtime.edge.openai.responses_kept import Kept, kept_of
 from runtime.edge.openai.responses_schemas import InputItem, ResponseAsked, TextFormat
 from runtime.edge.openai.schemas import Given
 from runtime.edge.parameters import idempotency_key
-from runtime.edge.passages_markdown import markdown, within
 from runtime.edge.problems import Problem
 from runtime.edge.request_parsing import TURN_CHARS, TURNS, history_of
 from runtime.edge.state import EDGE, Edge

@@ -23,7 +23,7 @@ from bus.wire.errors import UNREADABLE
 from bus.wire.messages import MAIN, AnswerSettled, same_fields
 from bus.wire.settled import NearPassage, Settled
 from bus.wire.subjects import ID_PATTERN, RESPONSE, Key, key_of
-from runtime.edge.cited import cited, cited_passages, opened_passages, opened_references
+from runtime.edge.cited import cited, cited_passages, markdown, opened_passages, opened_references, within
 from runtime.edge.door import Caller
 from runtime.edge.openai.asking import is_refusal
 from runtime.edge.openai.responses_schemas import (
@@ -41,7 +41,6 @@ from runtime.edge.openai.responses_schemas import (
     ResponseUsage,
     TextUsed,
 )
-from runtime.edge.passages_markdown import markdown, within
 from runtime.edge.problems import Problem
 from runtime.edge.state import Edge
 

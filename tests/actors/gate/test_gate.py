@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.facts.forces import forces
+from actors.facts.lexicon import forces
 from actors.gate.check import check_contents, check_sentence, withholds
 from actors.gate.flags import STRONG, standing
 from index.languages.characters import normal

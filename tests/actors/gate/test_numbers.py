@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.facts.numbers.glued import glued
+from actors.facts.numbers.units import glued
 from actors.facts.numbers.values import NumberRange, values
 from actors.gate.check import check_sentence
 from index.languages import FOLDER, LANGUAGES

@@ -18,8 +18,8 @@ from reportlab.platypus import BaseDocTemplate, Frame, PageTemplate, Paragraph, 
 
 from index.model import Document
 from index.readers import Source, read
+from index.readers.pdf_document import joined, words_of
 from index.readers.pdf_grids import named
-from index.readers.pdf_hyphens import joined, words_of
 from index.readers.pdf_properties import iso_date, title_of
 from tests.index.readers.office import blocks
 

@@ -12,7 +12,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from bus.runs.run_record import RunRecord
-from runtime.edge.passages_markdown import markdown
+from runtime.edge.cited import markdown
 from tests.runtime.edge.conftest import NEAR, Pipeline, plays
 from tests.runtime.edge.strict_sse import parse
 

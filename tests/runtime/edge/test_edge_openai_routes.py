@@ -10,7 +10,7 @@ import pytest
 
 from bus.wire.messages import QuestionAsked
 from bus.wire.subjects import key_of
-from runtime.edge.passages_markdown import markdown
+from runtime.edge.cited import markdown
 from tests.runtime.edge.citing import CITED, FAILS, SHOWN, WITHDRAWN, cite
 from tests.runtime.edge.conftest import NEAR, Pipeline
 

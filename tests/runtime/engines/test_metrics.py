@@ -3,7 +3,7 @@
 from prometheus_client import CollectorRegistry, generate_latest
 
 from runtime.engines.engine import DeviceView, RequestRecord
-from runtime.engines.metrics import DeviceMetrics
+from runtime.processes.inference import DeviceMetrics
 
 VIEW = DeviceView(
     state="ready",

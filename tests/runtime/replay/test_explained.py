@@ -18,10 +18,9 @@ from runtime.engines.engine import Request
 from runtime.engines.scripted.engine import ScriptedEngine, default_script
 from runtime.forking.blame import blame
 from runtime.forking.live_powers import Live
-from runtime.replay.explained import explained
+from runtime.replay.explained import explained, why
 from runtime.replay.replayer import replay
 from runtime.replay.trace import Trace, write
-from runtime.replay.why import why
 from tests.runtime.replay.made_runs import QUESTION, live_with, made
 from tests.whole import find
 

@@ -14,11 +14,10 @@ from bus.runs.runs import NoSuchRun
 from bus.wire.errors import Invalid
 from runtime.cli import groundwire
 from runtime.engines.extractive.engine import ExtractiveEngine
-from runtime.replay.data_frames import write_frame
 from runtime.replay.journal_traces import all_runs, full_id, latest_runs, read_run
 from runtime.replay.replayer import replay
 from runtime.replay.run_rows import Wanted, row_of, wanted_row
-from runtime.replay.run_statistics import odd_runs, stage_stats
+from runtime.replay.run_statistics import odd_runs, stage_stats, write_frame
 from runtime.replay.trace import Trace, dump, load, read
 from tests.runtime.replay.conftest import QUESTIONS, Recorder
 

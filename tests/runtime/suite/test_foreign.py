@@ -29,8 +29,7 @@ from runtime.forking.live_powers import Live
 from runtime.processes.inference import Inference
 from runtime.replay.trace import write
 from runtime.settings import InferenceSettings
-from runtime.suite.cases import read_suite
-from runtime.suite.running import check
+from runtime.suite.cases import check, read_suite
 from tests.made_runs import Pages, made, passage
 
 PAGES = (passage("refunds.md", "Refunds are paid within 14 days of the return.", "en", 1),)

@@ -29,8 +29,7 @@ from runtime.forking.live_powers import Live
 from runtime.processes.inference import Inference
 from runtime.replay.trace import Trace, read, write
 from runtime.settings import InferenceSettings
-from runtime.suite.cases import BrokenSuite, Case, expected_of, misses, read_suite
-from runtime.suite.running import Checked, check_case
+from runtime.suite.cases import BrokenSuite, Case, Checked, check_case, expected_of, misses, read_suite
 from tests.made_runs import ASKED_AT, Pages, made, passage
 
 REFUNDS = "Refunds are paid within 14 days of the return. Shipping costs 3,000 won."
