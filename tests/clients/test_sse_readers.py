@@ -1,9 +1,8 @@
-"""Five readers of server-sent events against /v1/runs: three in Python, two in Node, each as in its documentation."""
+"""httpx-sse, a reader of server-sent events, against /v1/runs as in its documentation."""
 
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -14,7 +13,7 @@ from bus.runs.runs import Runs
 from bus.wire.messages import QuestionAsked
 from tests.clients.cutting import CutProxy
 from tests.clients.halves import WORDS, Halves, halves
-from tests.clients.installed import HERE, node_in, python_of
+from tests.clients.installed import HERE, python_of
 from tests.clients.table import Row
 from tests.clients.talking import Client, client
 from tests.polling import until
@@ -22,26 +21,12 @@ from tests.runtime.edge.conftest import Pipeline
 
 __all__ = ["halves"]  # a fixture
 
-PINNED = {
-    "python/sse.txt": ("httpx-sse", "sseclient-py", "aiohttp-sse-client2"),
-    "node/sse": ("eventsource", "eventsource-parser"),
-}
-ROWS = tuple(
-    Row(name=each, over="/v1/runs", package=each, pins=pins, keys=(each,))
-    for pins, packages in PINNED.items()
-    for each in packages
-)
+ROWS = (Row(name="httpx-sse", over="/v1/runs", package="httpx-sse", pins="python/sse.txt"),)
 
 
-@pytest.fixture(scope="module", params=[row.package for row in ROWS])
-async def reader(request: pytest.FixtureRequest) -> AsyncIterator[Client]:
-    name = str(request.param)
-    if name in PINNED["node/sse"]:
-        node, folder = await asyncio.to_thread(node_in, "sse")
-        command: tuple[str | Path, ...] = (node, folder / "readers.mjs", name)
-    else:
-        command = (await asyncio.to_thread(python_of, "sse"), HERE / "python" / "sse_readers.py", name)
-    async with client(*command) as made:
+@pytest.fixture(scope="module")
+async def reader() -> AsyncIterator[Client]:
+    async with client(await asyncio.to_thread(python_of, "sse"), HERE / "python" / "sse_readers.py") as made:
         yield made
 
 
@@ -107,22 +92,13 @@ async def test_resume(reader: Client, edge: str, halves: Halves) -> None:
         proxy.cut()
         halves.go_on.set()
         rest = await reader.do("until")
-        if rest["broken"] or not rest["events"]:  # a reader that leaves it to its user to come back
-            last = (found["events"] + rest["events"])[-1][0]
-            await reader.do("open", method="GET", url=f"{edge}/v1/runs/{opened['run_id']}/events", last=last)
-            rest["events"] += (await reader.do("until"))["events"]
+        assert rest["broken"]
+        last = (found["events"] + rest["events"])[-1][0]
+        await reader.do("open", method="GET", url=f"{edge}/v1/runs/{opened['run_id']}/events", last=last)
+        rest["events"] += (await reader.do("until"))["events"]
         assert text_of(events_of(found) + events_of(rest)) == WORDS
         ids = [int(id_) for id_, _ in found["events"] + rest["events"]]
         assert ids == list(range(1, len(ids) + 1)), "nothing twice, nothing left out"
-
-
-async def test_returning_event_source_gets_204(edge: str) -> None:
-    """A browser's EventSource reconnects after every end, until it gets 204."""
-    node, folder = await asyncio.to_thread(node_in, "sse")
-    async with client(node, folder / "readers.mjs", "eventsource") as source:
-        await source.do("open", method="POST", url=f"{edge}/v1/runs", body={"question": "환불은 며칠"})
-        await source.do("until")
-        assert await source.do("ended") == []
 
 
 async def test_error(reader: Client, edge: str, pipeline: Pipeline) -> None:

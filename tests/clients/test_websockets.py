@@ -1,4 +1,4 @@
-"""Three clients of WebSockets against /v1/ws: two in Python, one in Node, each as in its documentation."""
+"""Two clients of WebSockets against /v1/ws, one in Python and one in Node, each as in its documentation."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ from tests.runtime.served import edge_of
 
 __all__ = ["halves", "world"]  # fixtures
 
-PINS = {"websockets": "python/websocket.txt", "websocket-client": "python/websocket.txt", "ws": "node/websocket"}
+PINS = {"websockets": "python/websocket.txt", "ws": "node/websocket"}
 ROWS = tuple(Row(name=each, over="/v1/ws", package=each, pins=pins, keys=(each,)) for each, pins in PINS.items())
 
 
@@ -34,7 +34,7 @@ async def socket(request: pytest.FixtureRequest) -> AsyncIterator[Client]:
         command: tuple[str | Path, ...] = (node, folder / "client.mjs")
     else:
         python = await asyncio.to_thread(python_of, "websocket")
-        command = (python, HERE / "python" / "websockets_clients.py", name)
+        command = (python, HERE / "python" / "websockets_clients.py")
     async with client(*command) as made:
         yield made
 
