@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from tests.bench.device import correctness, latency, roofline, throughput
+from tests.bench.device import correctness, latency, throughput
 from tests.bench.device.figures import QUICK, Figure, Scale
 from tests.bench.random_model import corpus
 from tests.runtime.engines.tiny import build
@@ -23,7 +23,6 @@ MEASURES: dict[str, Callable[[str, Scale], Awaitable[list[Figure]]]] = {
     "pinned": correctness.pinned_prefixes,
     "gap": latency.worst_gap,
     "grammar": throughput.grammar_cost,
-    "roofline": roofline.roofline,
 }
 
 

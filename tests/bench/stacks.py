@@ -37,25 +37,22 @@ async def ready(stack: Stack) -> AsyncIterator[str]:
 
 @dataclass(frozen=True)
 class Answer:
-    """`first_s`: until the first event of the stream; `took_s`: until DONE."""
+    """`first_s`: until the first event of the stream."""
 
     first_s: float
-    took_s: float
-    tokens: int
     cited: bool
 
 
 async def ask(session: aiohttp.ClientSession, url: str, **body: object) -> Answer:
     """Ask once over SSE."""
     began = time.perf_counter()
-    first_s, tokens, cited = 0.0, 0, False
+    first_s, cited = 0.0, False
     async with session.post(f"{url}/v1/runs", json=body) as response:
         response.raise_for_status()
         async for line in response.content:
             if line.startswith(b"data:"):
                 first_s = first_s or time.perf_counter() - began
-                tokens += b'"in_progress"' in line
                 cited = cited or b'"references"' in line
                 if b'"DONE"' in line:
-                    return Answer(first_s, time.perf_counter() - began, tokens, cited)
+                    return Answer(first_s, cited)
     raise RuntimeError("the stream ended without DONE")

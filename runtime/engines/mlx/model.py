@@ -30,7 +30,6 @@ class LoadedModel:
     name: str
     folder: str
     digest: str
-    device_name: str
     model: Any
     tokenizer: Any
     grammar_tokenizer: Any
@@ -61,7 +60,6 @@ def load(settings: DeviceSettings) -> LoadedModel:
         name=settings.model if not Path(settings.model).expanduser().exists() else folder.name,
         folder=str(folder),
         digest=_digest(folder),
-        device_name=str(mx.device_info().get("device_name", "unknown")),
         model=model,
         tokenizer=tokenizer,
         grammar_tokenizer=_grammar_tokenizer(folder, tokenizer, width, eos),

@@ -1,4 +1,4 @@
-"""The device benchmark: its schemas, its table of bandwidths, and one short run."""
+"""The device benchmark: its schemas, and one short run."""
 
 import pytest
 
@@ -7,7 +7,6 @@ from prompts.contracts import PROMPTS
 from tests.bench.device.correctness import pinned_prefixes, schema_valid
 from tests.bench.device.driving import running, stream
 from tests.bench.device.figures import Scale
-from tests.bench.device.roofline import BANDWIDTH_GB_S
 from tests.bench.device.schemas import full_schemas, short_schemas
 
 
@@ -17,22 +16,6 @@ def test_every_json_prompt_has_a_short_schema():
     for name, schema in short.items():
         assert schema["required"] == full[name]["required"]
         assert list(schema["properties"]) == list(full[name]["properties"])
-
-
-@pytest.mark.parametrize(
-    ("device", "speed"),
-    [
-        ("Apple M4 Max", 546),
-        ("Apple M4", 120),
-        ("Apple M5 Ultra", None),  # not that of the M5
-        ("NVIDIA H100 80GB HBM3", 3350),
-        ("NVIDIA H100 PCIe", 2039),
-        ("NVIDIA H100 80GB HBM3 MIG 1g.10gb", None),  # a part of the card has a part of its bandwidth
-        ("AMD EPYC", None),
-    ],
-)
-def test_bandwidth_by_chip(device, speed):
-    assert BANDWIDTH_GB_S.get(device) == speed
 
 
 async def test_short_run(tiny):
