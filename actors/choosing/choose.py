@@ -157,7 +157,7 @@ def rank_units(asked: Asked, units: Sequence[Unit], passages: Sequence[Passage],
     read = without_entries(read_units(units, passages, aliases(asked, passages)), passages)
     rows = values(asked, read, passages)
     weighing = by_place(learned)
-    scores = [sum(map(mul, weighing, row)) for row in rows]
+    scores = copies_as_one([sum(map(mul, weighing, row)) for row in rows], read)
     highest = max((*scores, learned.none))
     odds = [math.exp(score - highest) for score in scores]
     whole = sum(odds) + math.exp(learned.none - highest)
@@ -166,6 +166,20 @@ def rank_units(asked: Asked, units: Sequence[Unit], passages: Sequence[Passage],
         for each, score, chance, row in zip(read, scores, odds, rows, strict=True)
     ]
     return sorted(found, key=lambda each: -each.score)
+
+
+def copies_as_one(scores: list[float], read: Sequence[Read]) -> list[float]:
+    """The scores, of units with the same words the best one's for all of them; the others are never chosen."""
+    same: dict[str, list[int]] = {}
+    for at, each in enumerate(read):
+        same.setdefault(each.folded, []).append(at)
+    for copies in same.values():
+        if len(copies) > 1:
+            whole = math.log(sum(math.exp(scores[at]) for at in copies))
+            best = max(copies, key=scores.__getitem__)
+            for at in copies:
+                scores[at] = whole if at == best else -math.inf
+    return scores
 
 
 def statistics(texts: Iterable[str], units: Sequence[Unit]) -> Collection:
@@ -258,7 +272,7 @@ def to_show(asked: Asked, ranked: Sequence[Ranked], most: float = MOST) -> list[
         elsewhere = (each.unit.passage, each.unit.section) != (best.passage, best.section)
         least = _LEAST_ALONE if likely and alone else LEAST_SHARE
         least = max(least, _BESIDE * ranked[0].share) if elsewhere else least
-        if each.share >= least and not _among(each, likely):
+        if each.share >= least:
             likely.append(each)
     likely = likely[:_MOST_LIKELY] or list(ranked[:1])
     shown = _fitting(_list_around(asked, likely, ranked, most) or likely[:1], likely[1:], most)
