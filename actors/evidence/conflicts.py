@@ -31,6 +31,10 @@ from bus.wire.parts import Conflict, Passage, Span
 
 #: A name with its number at the end, as pictures and files have: "preview-2". Two of them are two things.
 _NUMBERED: Final = re.compile(r"[^\W\d_][-_#]\d{1,4}\W*\Z")
+#: Between the cells of a row.
+_ROW: Final = " | "
+#: A number that is no year.
+_NUMBER: Final = re.compile(r"(?<!\d)(?!(?:19|20)\d\d(?!\d))\d+")
 
 
 def conflicts_in(
@@ -167,6 +171,8 @@ def _alike(first: Statement, second: Statement) -> bool:
         return False
     if first.source_id == second.source_id and first.headings != second.headings:
         return False
+    if _ROW in first.text and _ROW in second.text and first.source_id != second.source_id and _of_two(first, second):
+        return False
     alike = len(shared) / len(first.words | second.words)
     if alike < (ALIKE_SHARE_IN_DOCUMENT if first.source_id == second.source_id else ALIKE_SHARE):
         return False
@@ -174,6 +180,13 @@ def _alike(first: Statement, second: Statement) -> bool:
     if not only_first or not only_second:
         return True
     return alike >= REWORDED_SHARE and not _replaced(first.text, only_first, second.text, only_second)
+
+
+def _of_two(first: Statement, second: Statement) -> bool:
+    """Whether two documents are of two things: each title has a word, or each a number that is no year, that the other lacks."""
+    mine, theirs = ({*_NUMBER.findall(each.title)} for each in (first, second))
+    words = bool(_missing(first.about, second.around) and _missing(second.about, first.around))
+    return words or bool(mine - theirs and theirs - mine)
 
 
 def _missing(words: frozenset[str], around: frozenset[str]) -> frozenset[str]:

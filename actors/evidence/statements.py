@@ -217,6 +217,7 @@ class Statement(msgspec.Struct, frozen=True):
     start: int
     end: int
     source_id: str
+    title: str
     headings: tuple[str, ...]
     language: str
     text: str
@@ -254,6 +255,7 @@ def statements(span: Span, *, like: Sequence[str] = ()) -> Iterator[Statement]:
             start=unit.start,
             end=unit.end,
             source_id=span.source_id,
+            title=span.title,
             headings=span.headings,
             language=span.language,
             text=text,

@@ -133,17 +133,26 @@ def test_exercise_notice_has_no_values() -> None:
     assert notice_of(request) == ""
 
 
-def test_rows_are_compared_whole() -> None:
+@pytest.mark.parametrize(
+    ("titles", "count"),
+    [
+        (("", ""), 1),
+        (("Prices 2024", "Prices 2025"), 1),
+        (("Invoice 118", "Invoice 14"), 0),
+        (("Prices", "Prices, Lyon"), 1),
+    ],
+)
+def test_rows_are_compared_whole(titles: tuple[str, str], count: int) -> None:
     texts = [
         "Course: Evening school. Spring | Entrance fee: 12 euros",
         "Course: Evening school. Spring | Entrance fee: 15 euros",
     ]
     spans = tuple(
-        Span(n=n, source_id=f"{n}.md", title="", url="", text=text, source_start=0, source_end=len(text), language="en",
+        Span(n=n, source_id=f"{n}.md", title=titles[n - 1], url="", text=text, source_start=0, source_end=len(text), language="en",
              score=1.0, blocks=(Block(start=0, end=len(text), kind="table_row"),))
         for n, text in enumerate(texts, 1)
     )  # fmt: skip
-    assert [one.subject for one in conflicts_in(spans)] == ["course evening school spring entrance fee"]
+    assert [one.subject for one in conflicts_in(spans)] == ["course evening school spring entrance fee"] * count
 
 
 PAIRS = [
