@@ -37,6 +37,11 @@ _SHORTEST, _LONGEST = 30, 400
 _SURELY: Final = 80
 
 
+def lists_documents(text: str) -> bool:
+    """Whether a question wants to know which documents there are about something."""
+    return bool(_LISTS.search(fold(text)))
+
+
 def wider(question: Question, passages: Sequence[Passage], request: SearchRequest) -> SearchRequest | None:
     """The search in the same snapshot that an overview needs after the first; None for another question."""
     rest, source = _rest(question, _LISTS), _document_of(question, passages)

@@ -8,10 +8,12 @@ Hints for an exercise never state its result: they name the rule that applies, o
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from actors.choosing.asked import named_sides
 from actors.gate.check import check_sentence, withholds
+from actors.selecting.overview import lists_documents
 from index.languages import LANGUAGES, UNDETERMINED, of, spoken, union
 from index.languages.detection import detect
 from index.text.codes import without_article
@@ -30,7 +32,7 @@ from prompts.contracts import (
 from prompts.vocabulary import Confidence
 from runtime.engines.extractive.chosen import in_brief, is_chosen, name_of, quote_chosen, source_line, states
 from runtime.engines.extractive.quoted import Quoted, in_reading_order
-from runtime.engines.extractive.quoting import cite, clean, laid_out, quote, shorten
+from runtime.engines.extractive.quoting import announced, cite, clean, laid_out, quote, shorten
 from runtime.engines.extractive.ranking import lack, rank
 
 SIMPLE_SENTENCES = 4
@@ -62,10 +64,21 @@ def answer_simple(prompt: AnswerSimple) -> str:
     )
     if not quoted:
         return spoken(prompt.language).phrases.refusals.not_in_evidence
+    if lists_documents(asked):
+        return "\n".join(f"- {names} {q.cited}" for names, q in _with_names(in_reading_order(quoted)))
     if not prompt.safety_advice:
         return laid_out(in_reading_order(quoted), by_section=True)
     brief = in_brief(quoted, SIMPLE_SENTENCES)
     return f"{laid_out(brief)}\n\n{source_line(brief, prompt.language)}\n\n{prompt.safety_advice}"
+
+
+def _with_names(quoted: list[Quoted]) -> Iterator[tuple[str, Quoted]]:
+    """Each part with the names of the documents that say it, before a colon: their titles, and paths where titles are equal."""
+    titles = Counter(name_of(each) for q in quoted for each in q.cites)
+    for q in quoted:
+        names = [(name if titles[name := name_of(each)] == 1 else each.source_id, each.n) for each in q.cites]
+        *others, last = names
+        yield ", ".join([*(f"{name} [{n}]" for name, n in others), announced(*last)]), q
 
 
 def answer_synthesis(prompt: AnswerSynthesis) -> Synthesis:

@@ -129,3 +129,17 @@ def test_question_and_heading_are_no_arguments() -> None:
     assert [line for line in report.splitlines() if line[:1].isdigit()] == [
         "1. **Handbook**: “The fee of a ferry is 30.” [1]"
     ]
+
+
+@pytest.mark.parametrize(
+    ("titles", "names"),
+    [
+        (("Tariffs", "Notice"), ("Tariffs [1]", "Notice [2]:")),
+        (("Tariffs", "Tariffs"), ("a.md [1]", "b.md [2]:")),
+    ],
+)
+def test_list_of_documents_names_them(titles: tuple[str, str], names: tuple[str, str]) -> None:
+    (one,) = chosen(("prose", "The fee of a ferry is 30."), lead="The fee of a ferry is 30.")
+    files = zip(("a.md", "b.md"), titles, strict=True)
+    both = tuple(replace(one, n=n, source_id=file, title=title) for n, (file, title) in enumerate(files, 1))
+    assert simple(both, "Which documents mention a ferry?") == f"- {', '.join(names)} The fee of a ferry is 30 [1][2]."
