@@ -8,6 +8,8 @@ The search is retried until the deadline; an index that cannot be reached by the
 that nothing was found would be false.
 """
 
+from groundwire.wire import Source
+
 from actors.choosing.aliases import with_other_names
 from actors.evidence.lanes import given, near_the_best
 from actors.evidence.standing import later, with_later
@@ -15,7 +17,7 @@ from actors.outcome.refusals import fail, refuse
 from actors.question.profile import profile_of
 from actors.selecting.overview import wider
 from bus.delivery.actor import actor
-from bus.powers.events import Source, Sources
+from bus.powers.events import Sources
 from bus.powers.protocols import Emit, Search
 from bus.powers.searching import SearchRequest
 from bus.wire.errors import Failure

@@ -1,7 +1,7 @@
 """Everything that knows NATS: messages, actors, the journal, and the Protocols of the three powers with their bodies.
 
-From `prompts` it takes only `vocabulary`, from `index` only rules that need no index, such as filters and masking. faststream and
-nats-py are imported here and nowhere else.
+From `prompts` it takes only `vocabulary`, from `index` only rules that need no index, such as filters and masking; what the Python
+client reads too is in `groundwire.wire`. faststream and nats-py are imported here and nowhere else.
 """
 
 import importlib

@@ -2,6 +2,8 @@
 
 from datetime import date
 
+from groundwire.wire import About, Block, Citation, CitedPlace, Context, ContextMetadata, Reference, Turn
+
 from bus.wire.messages import (
     CATALOGUE,
     AnswerDrafted,
@@ -22,13 +24,9 @@ from bus.wire.messages import (
     SubQueryPlanned,
 )
 from bus.wire.parts import (
-    About,
     Analysis,
-    Block,
     Conflict,
     Constraints,
-    Context,
-    ContextMetadata,
     Contradiction,
     Extract,
     Flag,
@@ -37,9 +35,8 @@ from bus.wire.parts import (
     Sentence,
     Span,
     SubQuery,
-    Turn,
 )
-from bus.wire.settled import Citation, CitedPlace, Reference, Settled, WithheldSentence
+from bus.wire.settled import Settled, WithheldSentence
 from index.filters import Filter
 
 REFUNDS = (

@@ -5,25 +5,13 @@ from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
+from groundwire.wire import CheckedSpan
 
 type Verdict = Literal["verified", "contradicted", "unverified", "not_covered", "no_claim"]
 
 VERDICTS: tuple[Verdict, ...] = ("verified", "contradicted", "unverified", "not_covered", "no_claim")
 #: Those of sentences that a reader should look at, from the worst.
 FINDINGS = VERDICTS[1:4]
-
-
-class CheckedSpan(msgspec.Struct, frozen=True, kw_only=True):
-    """`text` is the characters `start..end` of the source. `against`: its words that say otherwise than the sentence."""
-
-    source_id: str
-    title: str
-    url: str
-    page: int | None
-    start: int
-    end: int
-    text: str
-    against: str = ""
 
 
 class CheckedSentence(msgspec.Struct, frozen=True, kw_only=True):

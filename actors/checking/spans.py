@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import log
 
+from groundwire.wire import CheckedSpan
+
 from actors.checking.claims import Claim, parts
-from actors.checking.report import CheckedSpan
 from actors.evidence.section import section_of
 from actors.facts.stems import Stem, stems
 from bus.wire.parts import Passage

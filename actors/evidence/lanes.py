@@ -2,8 +2,10 @@
 supplied with the question.
 """
 
+from groundwire.wire import Context
+
 from bus.wire.messages import PassagesRetrieved
-from bus.wire.parts import Analysis, Context, Extract, Passage, SubQuery
+from bus.wire.parts import Analysis, Extract, Passage, SubQuery
 from bus.wire.subjects import BadId, check_id
 from index.search.fusion import reciprocal_rank
 from index.source_paths import PATH, on_the_web

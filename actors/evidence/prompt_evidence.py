@@ -6,9 +6,10 @@ Bus structs become prompt structs: same fields, but separate types, since neithe
 from collections.abc import Mapping
 
 import msgspec
+from groundwire.wire import Block
 
 from actors.evidence.section import introductions
-from bus.wire.parts import Analysis, Block, Passage, Span
+from bus.wire.parts import Analysis, Passage, Span
 from index.text.units import units
 from prompts import contracts
 

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 import msgspec
+from groundwire.wire import Block
 
 from actors.evidence.thresholds import HEADING_CHARS
-from bus.wire.parts import Block, Passage
+from bus.wire.parts import Passage
 from index.model import URL_SAFE
 from index.source_paths import is_ours, source_path
 from index.text.passages import LONGEST_INTRO

@@ -13,12 +13,13 @@ from itertools import islice, permutations
 from pathlib import PurePosixPath
 from typing import Protocol
 
+from groundwire.wire import About
 from msgspec.structs import replace
 
 from actors.evidence.thresholds import FILE_NAME_CHARS, TITLE_NAMED_SHARE, TITLE_SUBJECT_SHARE
 from actors.facts.stems import stems_in
 from bus.powers.searching import SearchRequest
-from bus.wire.parts import About, Passage
+from bus.wire.parts import Passage
 from index.filters import Filter, narrowed
 from index.languages import union
 from index.languages.characters import ascii_digits, fold

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import get_args
 
 import msgspec
+from groundwire.wire import NearPassage
 
 from actors.choosing.aliases import in_one_name
 from actors.evidence.section import section_of
@@ -17,7 +18,6 @@ from actors.question.exercise import is_exercise
 from actors.question.profile import profile_of
 from bus.wire.messages import AnswerSettled, same_fields
 from bus.wire.parts import Passage, Question, Span
-from bus.wire.settled import NearPassage
 from index.languages import UNDETERMINED
 from index.languages.meaning import NEAR_ABROAD, nearness
 from index.model import file_words

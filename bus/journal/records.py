@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import msgspec
+from groundwire.wire import NearPassage
 
 from bus.transport.envelope import read, set_aside
 from bus.wire.errors import Poison
@@ -17,7 +18,6 @@ from bus.wire.messages import (
     RunFinished,
     message_type,
 )
-from bus.wire.settled import NearPassage
 from bus.wire.subjects import POISON, Key
 from index.filters import Filter
 

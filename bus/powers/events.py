@@ -14,12 +14,13 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Protocol, Union, get_args
 
 import msgspec
+from groundwire.wire import NearPassage, Reference, Source
 
 from bus.journal.journal import EventFrame
 from bus.transport.envelope import count_in, set_aside
 from bus.wire.errors import UNREADABLE
 from bus.wire.parts import Flag
-from bus.wire.settled import NearPassage, Reference, UnverifiedSentence
+from bus.wire.settled import UnverifiedSentence
 from index.languages.characters import HAN
 
 #: Part of a text, from one character to before another.
@@ -78,13 +79,6 @@ class StageEvent(Event, frozen=True, kw_only=True, tag="stage"):
     stage: str
     lane: str
     status: Literal["start", "end"]
-
-
-class Source(msgspec.Struct, frozen=True, kw_only=True):
-    source_id: str
-    title: str
-    url: str
-    score: float
 
 
 class Sources(Event, frozen=True, kw_only=True, tag="sources"):

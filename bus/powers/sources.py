@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated, Literal
 
 import msgspec
+from groundwire.wire import Block, ListedSource
 from msgspec import Meta
 from nats.aio.client import Client
 from nats.aio.msg import Msg
@@ -14,7 +15,6 @@ from nats.aio.msg import Msg
 from bus.transport.envelope import read
 from bus.transport.replying import reply_to, reply_with
 from bus.wire.errors import Failure, Unavailable
-from bus.wire.parts import About, Block
 from bus.wire.subjects import SOURCES
 
 #: The longest stretch of text in one reply, in characters, and how many documents one names.
@@ -74,18 +74,6 @@ class PageAsked(Asked, frozen=True, kw_only=True):
     page: Page
     start: Offset = 0
     end: Offset = 0
-
-
-class ListedSource(msgspec.Struct, frozen=True, kw_only=True):
-    """A document. `url` is where it is published, or else the path of its page here; `characters` is how long its text is."""
-
-    source_id: str
-    title: str
-    url: str
-    language: str
-    characters: int
-    passages: int
-    about: About = About()
 
 
 class SourceText(ListedSource, frozen=True, kw_only=True, tag=True):

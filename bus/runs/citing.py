@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import msgspec
+from groundwire.wire import Citation, CitedPlace, NearPassage, Reference
 
 from bus.journal.journal import EventFrame
 from bus.powers.events import numbers_behind, shown_text, unverified_in
 from bus.runs.run_record import RunRecord
 from bus.wire.messages import AnswerRequested, Message, same_fields
 from bus.wire.parts import Span
-from bus.wire.settled import Citation, CitedPlace, NearPassage, Reference
 from index.masking import masked
 from index.source_paths import is_ours, source_path
 from index.text.citations import markers, strip_markers

@@ -4,40 +4,16 @@ from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
+from groundwire.wire import Citation, NearPassage, Reference, StageTiming, StructuredAnswer
 
 from bus.journal.records import AskRecord
 from bus.runs.story import RunStory, StageRun
 from bus.wire.messages import Draft, Message, PassagesReady
 from bus.wire.parts import Conflict, Contradiction
-from bus.wire.settled import Citation, NearPassage, Reference, Settled, UnverifiedSentence, WithheldSentence
+from bus.wire.settled import Settled, UnverifiedSentence, WithheldSentence
 from index.masking import mask, masked
 from index.text.citations import strip_markers
 from prompts.vocabulary import Confidence, Cut, Outcome, Reason, Unrun
-
-
-class StageTiming(msgspec.Struct, frozen=True, kw_only=True):
-    """One actor's work on one lane. `began_s` counts from the question's arrival; `fallback`: why its model did not decide."""
-
-    stage: str
-    lane: str
-    began_s: float
-    took_s: float
-    attempt: int = 1
-    fallback: str = ""
-    tokens_in: int = 0
-    tokens_out: int = 0
-
-
-class StructuredAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer of the style `structured`, without its markers; a withheld `summary` is empty. `citations`: `source_id`s.
-
-    `notice`: that sources disagree, and how; empty where they do not.
-    """
-
-    summary: str
-    details: tuple[str, ...]
-    citations: tuple[str, ...]
-    notice: str = ""
 
 
 class RunRecord(msgspec.Struct, frozen=True, kw_only=True):

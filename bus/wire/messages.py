@@ -11,6 +11,7 @@ import re
 from typing import Annotated, Any, ClassVar
 
 import msgspec
+from groundwire.wire import Context, Turn
 from msgspec import Meta
 
 from bus.wire.parts import (
@@ -18,14 +19,12 @@ from bus.wire.parts import (
     Collection,
     Conflict,
     Constraints,
-    Context,
     Contradiction,
     Passage,
     Question,
     Sentence,
     Span,
     SubQuery,
-    Turn,
 )
 from bus.wire.settled import Settled
 from index.filters import Filter

@@ -3,6 +3,7 @@
 from typing import Annotated
 
 import msgspec
+from groundwire.wire import About, Block, Context, Part
 from msgspec import Meta
 
 from index.filters import Filter
@@ -15,39 +16,9 @@ from prompts.vocabulary import (
     FlagStrength,
     Release,
     Severity,
-    Speaker,
     Style,
     Voice,
 )
-
-
-class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """Base of everything inside a message."""
-
-
-class Turn(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    role: Speaker
-    content: Annotated[str, Meta(max_length=4000)]
-
-
-class ContextMetadata(Part, frozen=True, kw_only=True):
-    """What the caller knows about a given context; unknown fields are ignored."""
-
-    source_id: Annotated[str, Meta(min_length=1, max_length=256)]
-    language: str = ""
-    title: str = ""
-    url: str = ""
-    page: int | None = None
-
-
-class Context(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A passage that the caller supplies in place of retrieval."""
-
-    content: Annotated[str, Meta(max_length=20_000)]
-    metadata: ContextMetadata
-    score: float = 1.0
-    score_type: str = "given"
-
 
 #: Any JSON value, without a schema.
 AnyJson = Annotated[object, Meta(extra_json_schema={"description": "Any JSON."})]
@@ -105,36 +76,6 @@ class SubQuery(Part, frozen=True, kw_only=True):
     focus: str
 
 
-class Block(Part, frozen=True, kw_only=True, omit_defaults=True):
-    """A stretch of a source in one role: `kind` is prose, heading, list_item, table_header, table_row, code, quotation or
-    definition. `level` is a heading's, or an item's depth. `intro` is the stretch that introduces it, before it in the source.
-    """
-
-    start: int
-    end: int
-    kind: str = "prose"
-    level: int = 0
-    intro: tuple[int, int] | None = None
-    anchor: str = ""
-    syntax: str = ""
-
-
-class About(Part, frozen=True, kw_only=True, omit_defaults=True):
-    """A source's own metadata. `date` is ISO 8601; `recognized`: read from pictures (OCR)."""
-
-    author: str = ""
-    date: str = ""
-    version: str = ""
-    replaces: str = ""
-    tags: tuple[str, ...] = ()
-    recognized: bool = False
-
-    @property
-    def if_any(self) -> "About | None":
-        """None for a source without metadata."""
-        return None if self == About() else self
-
-
 class Passage(Part, frozen=True, kw_only=True):
     """A retrieved passage. `score_type` names the kind of `score`, higher is better; offsets are characters into the source.
 
@@ -163,7 +104,7 @@ class Passage(Part, frozen=True, kw_only=True):
     rerank_score: float | None = None
 
 
-class Collection(Part, frozen=True, kw_only=True, omit_defaults=True):
+class Collection(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An index's statistics for a question: its passages by language, how rare each term of the question is in them
     (0: in all, to 1: in none), and by language the question with its names as that language writes them.
     """

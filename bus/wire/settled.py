@@ -1,83 +1,10 @@
 """How a run ends, as its client gets it: the outcome, the answer with its citations, or the closest passages."""
 
 import msgspec
+from groundwire.wire import Citation, NearPassage, Part, Reference
 
-from bus.wire.parts import About, Conflict, Contradiction, Flag, Part
+from bus.wire.parts import Conflict, Contradiction, Flag
 from prompts.vocabulary import Confidence, Cut, Outcome, Reason, Unrun
-
-
-class Citation(Part, frozen=True, kw_only=True, omit_defaults=True):
-    """What one marker points to: a slice of the source, and the marker's place in the answer; `block` and on as in Span.
-
-    `sentence`: the one of the slice that the marked sentence repeats, as offsets of the source; only records that are read have it.
-    """
-
-    n: int
-    source_id: str
-    title: str
-    url: str
-    page: int | None
-    source_start: int
-    source_end: int
-    cited_text: str
-    answer_start: int
-    answer_end: int
-    about: About | None = None
-    block: str = ""
-    anchor: str = ""
-    intro: str = ""
-    headings: tuple[str, ...] = ()
-    lead: tuple[int, int] | None = None
-    sentence: tuple[int, int] | None = None
-
-
-class CitedPlace(Part, frozen=True, kw_only=True, omit_defaults=True):
-    """One cited span of a source; `block` and on as in Span."""
-
-    n: int
-    url: str
-    page: int | None
-    source_start: int
-    source_end: int
-    cited_text: str
-    block: str = ""
-    anchor: str = ""
-    intro: str = ""
-    headings: tuple[str, ...] = ()
-    lead: tuple[int, int] | None = None
-
-
-class Reference(Part, frozen=True, kw_only=True, omit_defaults=True):
-    """A source that the answer cites: `n` are the markers that cite it, `cited` what they cite of it."""
-
-    source_id: str
-    title: str
-    url: str
-    score: float
-    about: About | None = None
-    n: tuple[int, ...] = ()
-    cited: tuple[CitedPlace, ...] = ()
-
-
-class NearPassage(Part, frozen=True, kw_only=True):
-    """A passage shown as one of the closest, not as an answer. `marked`: stretches of `text` that match the question.
-
-    `headings` lead to it. A record as clients read it has two fields more for its first passage, unless the passage has no word of
-    the question: `best`, the sentence with most words of the question as a stretch of `text`, and `missing`, the words it lacks.
-    """
-
-    source_id: str
-    title: str
-    url: str
-    page: int | None
-    source_start: int
-    source_end: int
-    text: str
-    marked: tuple[tuple[int, int], ...]
-    score: float
-    headings: tuple[str, ...] = ()
-    best: tuple[int, int] | msgspec.UnsetType = msgspec.UNSET
-    missing: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 class WithheldSentence(Part, frozen=True, kw_only=True):

@@ -8,7 +8,9 @@ from pathlib import Path
 from string import Template
 from typing import Final
 
-from actors.checking.report import VERDICTS, CheckedSentence, CheckedSpan, CheckReport, disputed
+from groundwire.wire import CheckedSpan
+
+from actors.checking.report import VERDICTS, CheckedSentence, CheckReport, disputed
 from index.languages import FALLBACK, LANGUAGES, of
 from index.languages.characters import FROM_RIGHT
 from index.languages.detection import detect

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
+from groundwire.wire import Citation, NearPassage, Reference
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -20,7 +21,6 @@ from bus.runs.run_record import RunRecord
 from bus.runs.runs import Runs
 from bus.wire.errors import Failure
 from bus.wire.messages import QuestionAsked
-from bus.wire.settled import Citation, NearPassage, Reference
 from index.source_paths import published
 from runtime.commands.filter_options import line_about
 from runtime.processes.nats_server import NoServer

@@ -12,8 +12,8 @@ from index.model import Groups, group_name
 
 if TYPE_CHECKING:
     from groundwire import client
+    from groundwire.wire import About
 
-    from bus.wire.parts import About
     from index.filters import Filter
 
 #: The options by the field that they fill.

@@ -88,7 +88,7 @@ def _print_hit(number: int, hit: "Hit | client.Hit", about: str, reranked: str =
 def _print_remote(url: str, query: str, k: int, language: str | None, only: "Filter | None", *, as_json: bool) -> None:
     with server(url) as client:
         found = client.search(query, k=k, language=language, filter=for_server(only))
-    from bus.wire.parts import About
+    from groundwire.wire import About
 
     for number, hit in enumerate(found.hits, 1):
         if as_json:

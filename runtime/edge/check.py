@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
 from aiohttp import web
+from groundwire.wire import Context
 from msgspec import Meta
 
 from actors.checking.report import CheckedSentence, CheckReport, report_of
@@ -16,7 +17,7 @@ from bus.journal.access import Groups
 from bus.powers.searching import SearchClient, SearchRequest
 from bus.powers.served_index import served_index
 from bus.wire.errors import Invalid
-from bus.wire.parts import Context, Passage
+from bus.wire.parts import Passage
 from index.filters import Filter
 from prompts.vocabulary import Language
 from runtime.edge.door import CALLER

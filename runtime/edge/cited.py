@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from itertools import accumulate, islice
 
 from aiohttp import web
+from groundwire.wire import NearPassage, Reference
 from msgspec.structs import replace
 
 from actors.text.limit import tokens_in
 from bus.runs.citing import at_sentence, sentence_of
-from bus.wire.settled import NearPassage, Reference
 from index.languages.characters import visible
 from index.source_paths import source_path
 from index.text.citations import markers

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
+from groundwire.wire import NearPassage, Reference
 
 from bus.powers.events import (
     DONE_LINE,
@@ -29,7 +30,6 @@ from bus.powers.events import (
 )
 from bus.runs.router import Numbered, Reader, TooSlow
 from bus.wire.errors import Unavailable
-from bus.wire.settled import NearPassage, Reference
 from runtime.edge.problems import EXPECTED, Problem, problem_of
 from runtime.edge.state import Edge
 

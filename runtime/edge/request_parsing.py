@@ -8,9 +8,9 @@ import contextlib
 from collections.abc import Iterable
 
 from aiohttp import hdrs, web
+from groundwire.wire import Turn
 from msgspec.structs import replace
 
-from bus.wire.parts import Turn
 from runtime.edge.problems import Problem
 from runtime.edge.timeouts import TIMEOUTS
 

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 import msgspec
+from groundwire.wire import NearPassage, Reference
 from mcp_types import CallToolResult, ResourceLink
 
 from bus.runs.run_record import RunRecord
-from bus.wire.settled import NearPassage, Reference, UnverifiedSentence
+from bus.wire.settled import UnverifiedSentence
 from index.source_paths import source_path
 from prompts.vocabulary import Confidence, Outcome, Reason
 from runtime.edge.cited import cited, markdown

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated
 
 import msgspec
+from groundwire.wire import Turn
 from mcp_types import CallToolResult
 from msgspec import Meta
 
 from bus.powers.events import ProgressEvent, Queued, Sources, StageEvent, Withheld
 from bus.runs.router import Closing, Numbered, Reader
 from bus.wire.messages import QuestionAsked, same_fields
-from bus.wire.parts import Turn
 from index.filters import Filter
 from index.languages import FALLBACK, of
 from prompts.vocabulary import Language, Style, Urgency, Voice

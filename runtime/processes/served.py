@@ -5,12 +5,13 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 import msgspec
+from groundwire.wire import About, Block
 
 from bus.journal.access import Groups
 from bus.powers.served_index import ExampleQuestion, Held, HeldDocument, ServedIndex, SkippedFile
 from bus.wire.errors import Unavailable
 from bus.wire.messages import same_fields
-from bus.wire.parts import About, Block, Collection, Passage
+from bus.wire.parts import Collection, Passage
 from index.check import formats_of
 from index.documents.report import Skipped
 from index.errors import IndexProblem

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 import msgspec
+from groundwire.wire import About, Block, ListedSource
 from msgspec.structs import replace
 
 from bus.powers.sources import (
@@ -19,7 +20,6 @@ from bus.powers.sources import (
     WIDTH,
     Found,
     ListAsked,
-    ListedSource,
     NotServed,
     PageAsked,
     PageView,
@@ -34,7 +34,6 @@ from bus.powers.sources import (
 )
 from bus.wire.errors import Unavailable
 from bus.wire.messages import same_fields
-from bus.wire.parts import About, Block
 from index.documents.originals import NoOriginal, Original, Originals, has_own_file, media_type
 from index.documents.pdf_view import Drawn, NotDrawn, Order, drawn_in_child
 from index.model import Entry

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import msgspec
+from groundwire.wire import Context, ContextMetadata
 
 from bus.delivery.graph import Graph
 from bus.journal.records import Record, encode
 from bus.wire.messages import QuestionAsked
-from bus.wire.parts import Context, ContextMetadata
 from bus.wire.subjects import Key, check_id
 from prompts.files import Rendered
 from runtime.replay.prompts_asked import prompts_asked

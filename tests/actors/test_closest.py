@@ -4,6 +4,7 @@ from typing import get_args
 
 import msgspec
 import pytest
+from groundwire.wire import Block
 
 from actors.judge_relevance import judge_relevance
 from actors.judge_sufficiency import judge_sufficiency
@@ -11,7 +12,7 @@ from actors.outcome.closest import LONGEST, MOST, closest
 from actors.question.resolved import resolved
 from actors.selecting.chosen import needed
 from bus.wire.messages import PassagesJudged, PassagesReady, PassagesRetrieved, QuestionAsked
-from bus.wire.parts import Block, Passage
+from bus.wire.parts import Passage
 from bus.wire.settled import Settled
 from index.languages import LANGUAGES
 from prompts import contracts, notices

@@ -1,12 +1,13 @@
 """Two values for the same thing conflict, and so do two scopes; a sentence about another thing, time or condition does not."""
 
 import pytest
+from groundwire.wire import Block
 
 from actors.answering.release import notice_of
 from actors.evidence.conflicts import conflicts_in
 from actors.evidence.statements import audience_of
 from bus.wire.messages import AnswerRequested
-from bus.wire.parts import Block, Conflict, Constraints, Question, Span
+from bus.wire.parts import Conflict, Constraints, Question, Span
 from index.languages.detection import detect
 
 CONFLICTS = [

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from groundwire.wire import Context, ContextMetadata
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,7 +30,7 @@ from bus.wire.messages import (
     QueryDecomposed,
     SubQueryPlanned,
 )
-from bus.wire.parts import Collection, Context, ContextMetadata, Passage, Sentence, SubQuery
+from bus.wire.parts import Collection, Passage, Sentence, SubQuery
 from index.filters import Filter
 from prompts import contracts
 from tests.actors.scripted_powers import Hits, Screen, ScriptedAsk

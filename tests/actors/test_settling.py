@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from groundwire.wire import About, NearPassage
 
 from actors.outcome.private import private
 from actors.settle_answer import settle_answer
@@ -12,8 +13,8 @@ from actors.stream_references import closing, stream_references, words_of
 from bus.powers.events import Done, Error, Passages, References, TokensEnd, VerdictEvent
 from bus.runs.citing import citations_of
 from bus.wire.messages import AnswerSettled, AnswerVerified, RunFinished
-from bus.wire.parts import About, Conflict, Constraints, Contradiction, Flag, Sentence
-from bus.wire.settled import NearPassage, Settled
+from bus.wire.parts import Conflict, Constraints, Contradiction, Flag, Sentence
+from bus.wire.settled import Settled
 from prompts import notices
 from prompts.vocabulary import RELEASES, STYLES, Release, Style
 from tests.actors.scripted_powers import Screen

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 from blockbuster import BlockBuster
+from groundwire.wire import Context, ContextMetadata, Turn
 
 from actors.classify_intent import classify_intent
 from actors.classify_query import classify_query
@@ -26,7 +27,7 @@ from bus.wire.messages import (
     QuestionReady,
     SubQueryPlanned,
 )
-from bus.wire.parts import Constraints, Context, ContextMetadata, Turn
+from bus.wire.parts import Constraints
 from prompts import contracts, notices
 from prompts.profiles import Answers
 from prompts.vocabulary import Voice

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from groundwire.wire import About, Block
 
 from actors.answering.release import claims_of
 from actors.answering.sentence_check import flags_of
@@ -12,7 +13,7 @@ from actors.evidence.conflicts import conflicts_in, opposing
 from actors.evidence.prompt_evidence import evidence_of
 from actors.evidence.standing import out_of_date
 from bus.wire.messages import AnswerRequested
-from bus.wire.parts import About, Block, Conflict, Passage, Span
+from bus.wire.parts import Conflict, Passage, Span
 from index.languages.detection import detect
 from tests.message_samples import question
 

@@ -17,11 +17,12 @@ from itertools import combinations
 from pathlib import Path
 
 import msgspec
+from groundwire.wire import Block
 
 from actors.evidence.conflicts import conflicts_in
 from actors.facts.stems import stems
 from bus.wire.messages import same_fields
-from bus.wire.parts import Block, Span
+from bus.wire.parts import Span
 from index.languages.characters import normal
 from index.text.sentences import split
 from runtime.commands.eval_questions import indexes

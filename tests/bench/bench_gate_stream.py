@@ -19,10 +19,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
+from groundwire.wire import Context, ContextMetadata
 
 from actors.gate.check import check_sentence
 from bus.wire.messages import QuestionAsked
-from bus.wire.parts import Context, ContextMetadata
 from index.languages import LANGUAGES
 from prompts import contracts as c
 from prompts.vocabulary import Language

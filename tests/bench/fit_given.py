@@ -11,6 +11,7 @@ from typing import Final
 
 import click
 import msgspec
+from groundwire.wire import Context, ContextMetadata
 
 from actors.choosing.choose import choose, statistics
 from actors.choosing.signs import GIVEN, probability, signs
@@ -19,7 +20,6 @@ from actors.choosing.weights import Weights
 from actors.evidence.lanes import given
 from actors.question.resolved import resolved
 from bus.wire.messages import QuestionAsked
-from bus.wire.parts import Context, ContextMetadata
 from runtime.commands.eval import save
 from runtime.commands.options import one_line_errors
 from runtime.measure.lines import read

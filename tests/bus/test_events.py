@@ -4,6 +4,7 @@ import secrets
 
 import msgspec
 import pytest
+from groundwire.wire import Reference
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -25,7 +26,7 @@ from bus.powers.events import (
     tokens_of,
 )
 from bus.wire.errors import Unavailable
-from bus.wire.settled import Reference, UnverifiedSentence
+from bus.wire.settled import UnverifiedSentence
 from bus.wire.subjects import EVENTS
 from tests.bus.wires import Wire
 

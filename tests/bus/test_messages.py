@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from groundwire.wire import CitedPlace
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,7 +25,7 @@ from bus.wire.messages import (
     lane_of,
     message_type,
 )
-from bus.wire.settled import CitedPlace, Settled
+from bus.wire.settled import Settled
 from bus.wire.subjects import BadId, Key, check_id, finished, key_of, parse
 from tests.bus.toys import READY
 from tests.bus.wires import Wire

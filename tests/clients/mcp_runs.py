@@ -2,12 +2,14 @@
 
 import asyncio
 
+from groundwire.wire import CitedPlace, Reference
+from groundwire.wire import Source as FoundSource
+
 from bus.powers.events import Done, Emitter, Error, Sources, StageEvent, Withheld, tokens_of
-from bus.powers.events import Source as FoundSource
 from bus.transport.follow import follow
 from bus.wire.messages import QuestionAsked
 from bus.wire.parts import Flag
-from bus.wire.settled import CitedPlace, Reference, Settled, WithheldSentence
+from bus.wire.settled import Settled, WithheldSentence
 from bus.wire.subjects import RUNS, finished
 from tests.runtime.edge.conftest import Pipeline, plays
 

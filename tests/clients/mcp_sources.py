@@ -4,12 +4,12 @@ from collections.abc import AsyncIterator
 from itertools import islice
 
 import pytest
+from groundwire.wire import ListedSource
 
 from bus.powers.sources import (
     LONGEST,
     Found,
     ListAsked,
-    ListedSource,
     Question,
     SourceList,
     SourceText,

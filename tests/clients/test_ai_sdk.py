@@ -7,12 +7,13 @@ from urllib.parse import urlsplit
 
 import aiohttp
 import pytest
+from groundwire.wire import CitedPlace, Reference
 
 from bus.journal.access import Access
 from bus.powers.events import Done, Emitter, Error, StageEvent, VerdictEvent, Withheld, tokens_of
 from bus.runs.runs import Runs
 from bus.wire.messages import QuestionAsked
-from bus.wire.settled import CitedPlace, Reference, Settled
+from bus.wire.settled import Settled
 from bus.wire.subjects import key_of
 from runtime.settings import AccessSettings, EdgeSettings, Settings
 from tests.clients.installed import node_in

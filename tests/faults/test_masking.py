@@ -9,6 +9,7 @@ import aiohttp
 import msgspec
 import pytest
 from click.testing import CliRunner
+from groundwire.wire import About, Citation
 from rich.console import Console
 
 from actors.outcome.private import private
@@ -16,8 +17,8 @@ from actors.question.profile import PROFILES
 from bus.journal.journal import Journal
 from bus.powers.searching import SearchReply, SearchRequest
 from bus.wire.messages import QuestionAsked
-from bus.wire.parts import About, Conflict, Flag, Passage
-from bus.wire.settled import Citation, Settled, WithheldSentence
+from bus.wire.parts import Conflict, Flag, Passage
+from bus.wire.settled import Settled, WithheldSentence
 from index.languages import LANGUAGES
 from index.masking import MASK
 from runtime.cli import groundwire

@@ -4,10 +4,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from groundwire.wire import Context, ContextMetadata
 
 from actors.gate.check import check_sentence, withholds
 from bus.wire.messages import QuestionAsked
-from bus.wire.parts import Context, ContextMetadata
 from prompts.contracts import AnswerSimple, Evidence
 from prompts.vocabulary import Release
 from runtime.engines.engine import Request

@@ -11,9 +11,9 @@ import click
 import msgspec
 import pytest
 from click.testing import CliRunner
+from groundwire.wire import NearPassage
 
 from bus.runs.run_record import RunRecord
-from bus.wire.settled import NearPassage
 from index import languages
 from prompts import notices
 from runtime.cli import commands

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from groundwire.wire import Context, ContextMetadata
 
 from bus.wire.errors import Invalid
 from bus.wire.messages import QuestionAsked
-from bus.wire.parts import Context, ContextMetadata
 from bus.wire.requests import check_question
 from prompts import contracts
 from prompts import contracts as c

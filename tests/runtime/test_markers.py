@@ -8,11 +8,11 @@ from typing import Any
 
 import msgspec
 import pytest
+from groundwire.wire import Context, ContextMetadata
 
 from actors.answering.sentence_check import cited_in
 from bus.runs.run_record import RunRecord
 from bus.wire.messages import QuestionAsked
-from bus.wire.parts import Context, ContextMetadata
 from index.text.citations import markers
 from prompts import contracts
 from runtime.engines.engine import Delta, Finished, Request

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from groundwire.wire import Context, ContextMetadata
 
 from actors.pipeline import pipeline
 from actors.question.resolved import Defaults, resolving_under
@@ -17,7 +18,6 @@ from bus.runs.runs import Runs
 from bus.transport.connection import Inbox, connect
 from bus.transport.settings import BusSettings
 from bus.wire.messages import QuestionAsked
-from bus.wire.parts import Context, ContextMetadata
 from prompts import contracts
 from runtime.engines.engine import Delta, Finished, Request, Wiring
 from runtime.engines.mlx.engine import MlxEngine

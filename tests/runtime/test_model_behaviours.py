@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import pytest
 from aiohttp import web
+from groundwire.wire import Context, ContextMetadata
 
 from bus.powers import asking
-from bus.wire.parts import Context, ContextMetadata
 from prompts import notices
 from runtime.engines.openai.engine import OpenAIEngine
 from tests.polling import until

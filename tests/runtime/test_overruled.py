@@ -6,13 +6,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from groundwire.wire import Turn
 from msgspec.structs import replace
 
 from actors.question.profile import PROFILES
 from bus.runs.run_record import RunRecord
 from bus.runs.story import story_of
 from bus.wire.errors import BadReply, Failure, NoReply, OverQuota, Rejected, TooLong, Unavailable
-from bus.wire.parts import Turn
 from prompts.contracts import PROMPTS
 from prompts.files import is_remembered, source_of
 from runtime.engines.engine import Delta, Finished, Request

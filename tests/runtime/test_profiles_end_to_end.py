@@ -12,9 +12,10 @@ from pathlib import Path
 import msgspec
 import pytest
 from click.testing import CliRunner, Result
+from groundwire.wire import Context, ContextMetadata
 
 from bus.wire.messages import QuestionAsked
-from bus.wire.parts import Constraints, Context, ContextMetadata
+from bus.wire.parts import Constraints
 from index.languages.detection import detect
 from index.text.citations import markers
 from prompts.profiles import load, names

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from groundwire.wire import Context, ContextMetadata, Turn
 
 from bus.runs.run_record import RunRecord
 from bus.wire.messages import (
@@ -16,7 +17,6 @@ from bus.wire.messages import (
     QueryDecomposed,
     SubQueryPlanned,
 )
-from bus.wire.parts import Context, ContextMetadata, Turn
 from index.text.citations import markers
 from prompts import notices
 from tests.whole import PAGES, Whole

@@ -7,10 +7,11 @@ from typing import Any
 
 import msgspec
 import pytest
+from groundwire.wire import Context, ContextMetadata
 
 from bus.wire.errors import BadReply, NoReply, OverQuota, Rejected, TooLong, Unavailable
 from bus.wire.messages import QuestionAsked
-from bus.wire.parts import Constraints, Context, ContextMetadata
+from bus.wire.parts import Constraints
 from prompts import notices
 from prompts.contracts import StructuredAnswer, Synthesis
 from runtime.engines.engine import Delta, Finished, Request

@@ -1,1 +1,1 @@
-"""What programs import of Groundwire: `groundwire.client`, and `groundwire.testing` for tests with pytest."""
+"""What programs import of Groundwire: `groundwire.client`, and `groundwire.testing` for pytest. All packages import `wire`."""

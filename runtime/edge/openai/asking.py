@@ -7,11 +7,12 @@ What a client would wait for in vain, or read the answer by, is refused, with an
 from collections.abc import Callable
 
 from aiohttp import web
+from groundwire.wire import Turn
 from msgspec import UNSET
 
 from bus.wire.errors import named_field
 from bus.wire.messages import QuestionAsked, same_fields
-from bus.wire.parts import Constraints, Turn
+from bus.wire.parts import Constraints
 from bus.wire.response_schema import problem_of
 from prompts.profiles import ProfileError
 from runtime.edge.openai import schemas

@@ -6,15 +6,14 @@ from functools import cached_property
 
 import msgspec
 from aiohttp import web
+from groundwire.wire import NearPassage, Reference, Turn
 from msgspec.structs import replace
 
 from actors.text.limit import tokens_in
 from bus.runs.router import Reader
 from bus.runs.run_record import RunRecord
 from bus.wire.messages import QuestionAsked
-from bus.wire.parts import Turn
 from bus.wire.requests import check_text
-from bus.wire.settled import NearPassage, Reference
 from runtime.edge.cited import (
     Cited,
     base_of,

@@ -8,12 +8,13 @@ from collections.abc import AsyncIterator
 
 import msgspec
 from aiohttp import web
+from groundwire.wire import Turn
 from msgspec.structs import replace
 
 from bus.runs.run_record import RunRecord
 from bus.wire.errors import Invalid
 from bus.wire.messages import QuestionAsked, same_fields
-from bus.wire.parts import Constraints, Turn
+from bus.wire.parts import Constraints
 from bus.wire.requests import check_text
 from bus.wire.response_schema import problem_of
 from bus.wire.subjects import key_of

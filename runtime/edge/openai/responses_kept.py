@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
+from groundwire.wire import NearPassage
 from msgspec import UNSET
 from msgspec.structs import replace
 
@@ -21,7 +22,7 @@ from bus.runs.runs import NoSuchRun, Runs
 from bus.transport.envelope import set_aside
 from bus.wire.errors import UNREADABLE
 from bus.wire.messages import MAIN, AnswerSettled, same_fields
-from bus.wire.settled import NearPassage, Settled
+from bus.wire.settled import Settled
 from bus.wire.subjects import ID_PATTERN, RESPONSE, Key, key_of
 from runtime.edge.cited import cited, cited_passages, markdown, opened_passages, opened_references, within
 from runtime.edge.door import Caller

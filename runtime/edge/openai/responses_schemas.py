@@ -7,10 +7,10 @@ events of its stream stand in `responses_events`.
 from typing import Annotated, Literal
 
 import msgspec
+from groundwire.wire import NearPassage, Reference
 from msgspec import Meta
 
 from bus.powers.events import Stretch
-from bus.wire.settled import NearPassage, Reference
 from index.filters import Filter
 from prompts.vocabulary import Language, Release, Style, Urgency, Voice
 from runtime.edge.openai.schemas import Given

@@ -3,10 +3,10 @@
 from typing import Annotated, Any, Literal
 
 import msgspec
+from groundwire.wire import NearPassage, Reference
 from msgspec import Meta
 
 from bus.powers.events import Stretch
-from bus.wire.settled import NearPassage, Reference
 from index.filters import Filter
 from prompts.vocabulary import Language, OnDisconnect, Release, Style, Urgency, Voice
 

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from xml.etree.ElementTree import Element, SubElement
 
+from groundwire.wire import Block
+
 from bus.powers.sources import WIDEST, WIDTH, NotServed, PageAsked, PageView, SourceText, TextAsked, ask_sources
-from bus.wire.parts import Block
 from index.languages import LANGUAGES
 from index.languages.characters import visible
 from index.languages.tables.texts import SourcePage

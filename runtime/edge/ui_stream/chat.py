@@ -6,11 +6,11 @@ A chat belongs to its caller: the same id of another key is another chat.
 import re
 
 from aiohttp import web
+from groundwire.wire import Turn
 
 from bus.runs.router import Reader
 from bus.runs.runs import EventsGone, NoSuchRun
 from bus.wire.messages import QuestionAsked, same_fields
-from bus.wire.parts import Turn
 from bus.wire.requests import check_text
 from runtime.edge.door import CALLER, Caller
 from runtime.edge.parameters import IDEMPOTENCY_KEY

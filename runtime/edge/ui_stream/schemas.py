@@ -6,11 +6,12 @@ Names of the SDK's own are in its spelling (`messageId`); what data chunks and m
 from typing import Annotated, Literal
 
 import msgspec
+from groundwire.wire import Context
 from msgspec import Meta
 
 from bus.powers.events import Passages, Queued, Sources, StageEvent, VerdictEvent, Withheld
 from bus.wire.messages import IdempotencyKey
-from bus.wire.parts import Constraints, Context, Flag
+from bus.wire.parts import Constraints, Flag
 from index.filters import Filter
 from prompts.vocabulary import Confidence, Cut, EventsWanted, Language, Outcome, Reason, Release, Style, Urgency, Voice
 

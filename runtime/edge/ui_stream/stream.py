@@ -9,12 +9,13 @@ from pathlib import PurePosixPath
 
 import msgspec
 from aiohttp import web
+from groundwire.wire import NearPassage, Reference
 from msgspec.structs import replace
 
 from bus.powers.events import Passages, ProgressEvent, Queued, Sources, StageEvent, VerdictEvent, Withheld
 from bus.runs.run_record import RunRecord
 from bus.wire.messages import same_fields
-from bus.wire.settled import NearPassage, Reference, UnverifiedSentence
+from bus.wire.settled import UnverifiedSentence
 from index.source_paths import on_the_web, source_path
 from runtime.edge.cited import base_of, cited
 from runtime.edge.problems import Problem

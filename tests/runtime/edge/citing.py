@@ -1,8 +1,10 @@
 """An answer with markers for several places of two sources, as from the pipeline: for tests of other protocols' citations."""
 
+from groundwire.wire import CitedPlace, Reference
+
 from bus.powers.events import Error
 from bus.wire.parts import Flag
-from bus.wire.settled import CitedPlace, Reference, UnverifiedSentence
+from bus.wire.settled import UnverifiedSentence
 from tests.runtime.edge.conftest import ends, plays
 
 #: The first character is of several code points, and outside the basic plane.

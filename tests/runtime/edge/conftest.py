@@ -9,6 +9,7 @@ from typing import Any
 import aiohttp
 import msgspec
 import pytest
+from groundwire.wire import Citation, NearPassage, Reference
 from nats.aio.client import Client
 
 from actors.stream_answer import stream_answer
@@ -22,7 +23,7 @@ from bus.transport.follow import Following
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
 from bus.wire.messages import AnswerSettled, QuestionAsked, RunFinished
-from bus.wire.settled import Citation, NearPassage, Reference, Settled
+from bus.wire.settled import Settled
 from bus.wire.subjects import RUNS, finished, key_of, parse
 from runtime.edge.timeouts import Timeouts
 from runtime.settings import EdgeSettings, Settings

@@ -2,11 +2,13 @@
 
 import asyncio
 
+from groundwire.wire import CitedPlace, Reference
+
 from actors.stream_answer import stream_answer
 from actors.stream_references import stream_references
 from bus.powers.events import Emitter
 from bus.wire.messages import AnswerSettled, QuestionAsked
-from bus.wire.settled import CitedPlace, Reference, Settled
+from bus.wire.settled import Settled
 from bus.wire.subjects import finished
 from tests.runtime.edge.conftest import Answer, Pipeline, ends
 

@@ -4,9 +4,9 @@ from typing import get_type_hints
 
 import aiohttp
 import pytest
+from groundwire.wire import Turn
 from openai.types.responses import response_create_params
 
-from bus.wire.parts import Turn
 from runtime.edge.openai.responses_asked import RULES
 from runtime.edge.openai.responses_schemas import ResponseAsked
 from tests.runtime.edge.conftest import Pipeline

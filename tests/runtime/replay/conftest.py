@@ -6,6 +6,7 @@ from functools import partial
 from typing import Protocol
 
 import pytest
+from groundwire.wire import Context, ContextMetadata
 
 from actors.pipeline import pipeline
 from actors.question.resolved import RULES, Defaults, resolving_under
@@ -16,7 +17,6 @@ from bus.runs.runs import Runs
 from bus.transport.connection import Inbox, connect, keep_trying
 from bus.transport.settings import BusSettings
 from bus.wire.messages import QuestionAsked
-from bus.wire.parts import Context, ContextMetadata
 from runtime.engines.engine import Engine
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.processes.inference import Inference

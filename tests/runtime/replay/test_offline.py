@@ -3,13 +3,13 @@
 import socket
 
 import pytest
+from groundwire.wire import Context, ContextMetadata, Turn
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from actors.pipeline import pipeline
 from bus.journal.records import Record, encode
 from bus.wire.messages import QuestionAsked
-from bus.wire.parts import Context, ContextMetadata, Turn
 from bus.wire.subjects import Key
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.forking.fork import fork

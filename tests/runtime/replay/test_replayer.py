@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 
 import msgspec
 import pytest
+from groundwire.wire import Source
 
 from actors import judge_relevance, judge_sufficiency, retrieve, stream_references
 from actors.answering import drafting, sentence_check
@@ -15,7 +16,7 @@ from actors.pipeline import ACTORS, pipeline
 from actors.question.resolved import Defaults
 from bus.delivery.graph import Graph
 from bus.delivery.worker import Worker
-from bus.powers.events import Done, Source
+from bus.powers.events import Done
 from bus.wire.errors import BadReply, Busy, Failure, NoReply, Unavailable
 from bus.wire.messages import QuestionAsked, stage_names
 from prompts import notices

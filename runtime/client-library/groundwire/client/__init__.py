@@ -29,28 +29,30 @@ from groundwire.client.events import (
     Withheld,
 )
 from groundwire.client.messages import (
-    Block,
     Cancelled,
     Checked,
     CheckedSentence,
-    CheckedSpan,
-    Citation,
-    CitedPlace,
     Constraints,
-    Context,
-    ContextMetadata,
     Filter,
     Hit,
     Hits,
-    NearPassage,
     Question,
-    Reference,
     Run,
     SourceList,
     SourceText,
-    Turn,
 )
 from groundwire.client.stream import Stream
+from groundwire.wire import (
+    Block,
+    CheckedSpan,
+    Citation,
+    CitedPlace,
+    Context,
+    ContextMetadata,
+    NearPassage,
+    Reference,
+    Turn,
+)
 
 __all__ = [
     "KEY",

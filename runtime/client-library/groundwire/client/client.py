@@ -18,8 +18,9 @@ import msgspec
 from yarl import URL
 
 from groundwire.client.errors import GroundwireError, TryLater, Unreachable, error_of
-from groundwire.client.messages import Cancelled, Checked, Context, Filter, Hits, Question, Run, SourceList, SourceText
+from groundwire.client.messages import Cancelled, Checked, Filter, Hits, Question, Run, SourceList, SourceText
 from groundwire.client.stream import Stream
+from groundwire.wire import Context
 
 #: Where `groundwire up` listens.
 LOCAL = "http://127.0.0.1:8080"

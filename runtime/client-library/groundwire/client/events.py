@@ -4,7 +4,8 @@ from typing import Any, ClassVar, Literal, Union, get_args
 
 import msgspec
 
-from groundwire.client.messages import Flag, NearPassage, Reference
+from groundwire.client.messages import Flag
+from groundwire.wire import NearPassage, Reference
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):

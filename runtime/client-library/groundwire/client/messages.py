@@ -8,6 +8,20 @@ from typing import Any, Literal
 
 import msgspec
 
+from groundwire.wire import (
+    About,
+    Block,
+    CheckedSpan,
+    Citation,
+    Context,
+    ListedSource,
+    NearPassage,
+    Reference,
+    StageTiming,
+    StructuredAnswer,
+    Turn,
+)
+
 #: The characters of an answer that a `repr` shows.
 LONGEST_SHOWN = 200
 
@@ -21,28 +35,6 @@ class _Asked(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 # ---------------------------------------------------------------- asked
-
-
-class Turn(_Asked, frozen=True, kw_only=True):
-    role: Literal["user", "assistant"]
-    content: str
-
-
-class ContextMetadata(_Asked, frozen=True, kw_only=True):
-    source_id: str
-    language: str = ""
-    title: str = ""
-    url: str = ""
-    page: int | None = None
-
-
-class Context(_Asked, frozen=True, kw_only=True):
-    """A passage of your own, in place of retrieval."""
-
-    content: str
-    metadata: ContextMetadata
-    score: float = 1.0
-    score_type: str = "given"
 
 
 class Filter(_Asked, frozen=True, kw_only=True):
@@ -91,90 +83,6 @@ class Question(_Asked, frozen=True, kw_only=True):
 # ---------------------------------------------------------------- answered
 
 
-class About(_Struct, frozen=True, kw_only=True):
-    """A source's own metadata. `recognized`: read from pictures."""
-
-    author: str = ""
-    date: str = ""
-    version: str = ""
-    replaces: str = ""
-    tags: tuple[str, ...] = ()
-    recognized: bool = False
-
-
-class CitedPlace(_Struct, frozen=True, kw_only=True):
-    """What marker `n` cites of a source; `lead` is the sentence of it that answers, as offsets of the source."""
-
-    n: int
-    url: str = ""
-    page: int | None = None
-    source_start: int = 0
-    source_end: int = 0
-    cited_text: str = ""
-    block: str = ""
-    anchor: str = ""
-    intro: str = ""
-    headings: tuple[str, ...] = ()
-    lead: tuple[int, int] | None = None
-
-
-class Reference(_Struct, frozen=True, kw_only=True):
-    """A source that the answer cites: `n` are the markers that do, `cited` what they cite."""
-
-    source_id: str
-    title: str = ""
-    url: str = ""
-    score: float = 0.0
-    about: About | None = None
-    n: tuple[int, ...] = ()
-    cited: tuple[CitedPlace, ...] = ()
-
-
-class NearPassage(_Struct, frozen=True, kw_only=True):
-    """One of the closest passages, where nothing is claimed; `marked` are the stretches of `text` that match the question.
-
-    Of the first in a record, `best` is the sentence with most words of the question, and `missing` are those it lacks.
-    """
-
-    source_id: str
-    title: str = ""
-    url: str = ""
-    page: int | None = None
-    source_start: int = 0
-    source_end: int = 0
-    text: str = ""
-    marked: tuple[tuple[int, int], ...] = ()
-    score: float = 0.0
-    headings: tuple[str, ...] = ()
-    best: tuple[int, int] | msgspec.UnsetType = msgspec.UNSET
-    missing: tuple[str, ...] = ()
-
-
-class Citation(_Struct, frozen=True, kw_only=True):
-    """The source of one marker, and the marker's place in the answer.
-
-    `sentence`: the one of the source that the marked sentence repeats, as offsets of the source.
-    """
-
-    n: int
-    source_id: str
-    title: str = ""
-    url: str = ""
-    page: int | None = None
-    source_start: int = 0
-    source_end: int = 0
-    cited_text: str = ""
-    answer_start: int = 0
-    answer_end: int = 0
-    about: About | None = None
-    block: str = ""
-    anchor: str = ""
-    intro: str = ""
-    headings: tuple[str, ...] = ()
-    lead: tuple[int, int] | None = None
-    sentence: tuple[int, int] | None = None
-
-
 class Flag(_Struct, frozen=True, kw_only=True):
     """What was found wrong with a sentence."""
 
@@ -197,29 +105,6 @@ class UnverifiedSentence(_Struct, frozen=True, kw_only=True):
     answer_start: int = 0
     answer_end: int = 0
     flags: tuple[Flag, ...] = ()
-
-
-class StageTiming(_Struct, frozen=True, kw_only=True):
-    stage: str
-    lane: str = ""
-    began_s: float = 0.0
-    took_s: float = 0.0
-    attempt: int = 1
-    fallback: str = ""
-    tokens_in: int = 0
-    tokens_out: int = 0
-
-
-class StructuredAnswer(_Struct, frozen=True, kw_only=True):
-    """An answer of the style `structured`, without its markers; a withheld `summary` is empty. `citations`: `source_id`s.
-
-    `notice`: that sources disagree, and how; empty where they do not.
-    """
-
-    summary: str
-    details: tuple[str, ...] = ()
-    citations: tuple[str, ...] = ()
-    notice: str = ""
 
 
 class Run(_Struct, frozen=True, kw_only=True):
@@ -303,19 +188,6 @@ class Hits(_Struct, frozen=True, kw_only=True):
     detail: str = ""
 
 
-class CheckedSpan(_Struct, frozen=True, kw_only=True):
-    """`text` is the characters `start..end` of the source. `against`: its words that say otherwise than the sentence."""
-
-    source_id: str
-    title: str = ""
-    url: str = ""
-    page: int | None = None
-    start: int = 0
-    end: int = 0
-    text: str = ""
-    against: str = ""
-
-
 class CheckedSentence(_Struct, frozen=True, kw_only=True):
     """`verdict` is verified, contradicted, unverified, not_covered or no_claim. `words`: those in dispute."""
 
@@ -334,30 +206,6 @@ class Checked(_Struct, frozen=True, kw_only=True):
     sentences: tuple[CheckedSentence, ...] = ()
     counts: dict[str, int] = {}
     snapshot: str = ""
-
-
-class Block(_Struct, frozen=True, kw_only=True):
-    """A stretch of a source in one role; `level` is a heading's, or a list item's depth."""
-
-    start: int
-    end: int
-    kind: str = "prose"
-    level: int = 0
-    intro: tuple[int, int] | None = None
-    anchor: str = ""
-    syntax: str = ""
-
-
-class ListedSource(_Struct, frozen=True, kw_only=True):
-    """A document; `characters` is how long its text is."""
-
-    source_id: str
-    title: str = ""
-    url: str = ""
-    language: str = ""
-    characters: int = 0
-    passages: int = 0
-    about: About = About()
 
 
 class SourceText(ListedSource, frozen=True, kw_only=True):

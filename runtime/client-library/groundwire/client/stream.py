@@ -11,7 +11,8 @@ from aiohttp import StreamReader
 
 from groundwire.client.errors import RunFailed, Unreachable
 from groundwire.client.events import FAILURES, Error, Known, Passages, References, Token, Unknown, event_of
-from groundwire.client.messages import Cancelled, NearPassage, Question, Reference, Run
+from groundwire.client.messages import Cancelled, Question, Run
+from groundwire.wire import NearPassage, Reference
 
 if TYPE_CHECKING:
     from groundwire.client.client import Client

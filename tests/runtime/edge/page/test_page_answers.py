@@ -6,11 +6,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from groundwire.wire import About
 from playwright.async_api import Browser, Page, Route, expect
 
 from bus.powers.events import Done, Emitter, Error, StageEvent, Withheld, tokens_of
 from bus.wire.messages import QuestionAsked
-from bus.wire.parts import About, Flag
+from bus.wire.parts import Flag
 from bus.wire.settled import Settled, WithheldSentence
 from bus.wire.subjects import cancel_subject
 from index.languages import of

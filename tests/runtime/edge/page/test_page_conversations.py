@@ -5,15 +5,14 @@ import re
 
 import msgspec
 import pytest
+from groundwire.wire import Block, CitedPlace, ListedSource
 from playwright.async_api import Page, Route, expect
 
 from bus.journal.verdicts import Verdict, verdict_in, verdict_key
 from bus.powers.served_index import ExampleQuestion, Held, HeldDocument, ServedIndex, answer_served_index
-from bus.powers.sources import ListAsked, ListedSource, Question, SourceList, SourceText, TextAsked, answer_sources
+from bus.powers.sources import ListAsked, Question, SourceList, SourceText, TextAsked, answer_sources
 from bus.transport.connection import connect
 from bus.wire.messages import QuestionAsked
-from bus.wire.parts import Block
-from bus.wire.settled import CitedPlace
 from index.filters import Filter
 from tests.runtime.edge.conftest import NEAR, SOURCE, Pipeline, near, plays
 from tests.runtime.edge.conftest import answer as answer_plainly

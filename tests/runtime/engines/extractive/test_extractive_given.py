@@ -1,6 +1,7 @@
 """Passages given with a question: the unit that answers is chosen, and nothing for a question that they do not answer."""
 
 import pytest
+from groundwire.wire import Context, ContextMetadata
 
 from actors.choosing.choose import Choice, choose, statistics
 from actors.choosing.units import units_of
@@ -8,7 +9,6 @@ from actors.choosing.weights import SHOWN_FROM
 from actors.evidence.lanes import given
 from actors.question.resolved import resolved
 from bus.wire.messages import QuestionAsked
-from bus.wire.parts import Context, ContextMetadata
 from runtime.engines.extractive.ranking import lack, rank, says_nothing
 from tests.runtime.engines.extractive.cases import ANSWERED, PASSAGES, SUBJECT_NAMED, UNANSWERED, chunks, evidence
 
