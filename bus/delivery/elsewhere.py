@@ -11,12 +11,11 @@ import asyncio
 import logging
 
 import msgspec
-from nats.aio.client import Client
-from nats.aio.msg import Msg
 
 from bus.delivery.admission import Admission
 from bus.journal.journal import Journal
 from bus.journal.records import VIA
+from bus.transport.connection import Client, Msg, receive
 from bus.wire.errors import UNREADABLE, Failure
 from bus.wire.messages import QuestionAsked
 from bus.wire.subjects import ADMITTED, finished, is_canary, key_of
@@ -33,7 +32,7 @@ class _Question(msgspec.Struct):
 async def count_elsewhere(client: Client, admission: Admission, deadline_s: float) -> None:
     """Count what other processes admit from now on. `deadline_s`: of a question that has none."""
 
-    async def admitted(msg: Msg) -> None:
+    def admitted(msg: Msg) -> None:
         run_id = msg.subject.rpartition(".")[2]
         if VIA not in (msg.headers or {}) or is_canary(run_id):
             return
@@ -43,8 +42,8 @@ async def count_elsewhere(client: Client, admission: Admission, deadline_s: floa
             return
         admission.count(run_id, question.priority, question.deadline_s or deadline_s)
 
-    await client.subscribe(key_of(QuestionAsked, "*").subject, cb=admitted)
-    await client.subscribe(f"{ADMITTED}.*", cb=admitted)
+    await receive(client, key_of(QuestionAsked, "*").subject, admitted)
+    await receive(client, f"{ADMITTED}.*", admitted)
 
 
 async def announce(client: Client, run_id: str, question: bytes) -> None:

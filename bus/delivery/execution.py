@@ -5,7 +5,8 @@ The only place that does so. What answers the powers is passed in: the bus, or t
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from bus.delivery.actor import Actor, Result, Taken
 from bus.delivery.graph import Graph
@@ -21,8 +22,7 @@ from bus.wire.messages import BY_TYPE, AnswerRequested, Message, question_about,
 from bus.wire.subjects import Key
 
 
-@dataclass(frozen=True, slots=True)
-class Services:
+class Services(msgspec.Struct, frozen=True):
     """What answers asks and searches, and where the run's events go."""
 
     answer: Answer

@@ -14,6 +14,8 @@ from collections import deque
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
+import msgspec
+
 from prompts.vocabulary import Urgency
 
 #: From each level to the next.
@@ -48,8 +50,7 @@ def least_at_once(batch: int = 1) -> int:
     return max(2 * (os.cpu_count() or 1), batch)
 
 
-@dataclass(frozen=True, slots=True)
-class UnderWay:
+class UnderWay(msgspec.Struct, frozen=True):
     """`over_by`: when it counts as over without a report. `own`: this process admitted it."""
 
     began: float

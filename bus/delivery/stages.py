@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import msgspec
@@ -38,8 +39,7 @@ class TooLate(Exception):
     """The run's deadline has passed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """An actor, and the record or the lanes that it takes. `attempt`: from 2 on, it may have taken them before.
 
     `early`: its work, begun while its record was being stored.
@@ -53,8 +53,7 @@ class Step:
     early: asyncio.Task[tuple[tuple[Message, ...], Stage]] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(msgspec.Struct, frozen=True):
     """A record that a stage has written. `attempt`: of the stages that follow."""
 
     key: Key
@@ -114,8 +113,8 @@ class Stages:
         self.client = client
         self.journal = journal
         self.graph = graph
-        #: The runs that this process has seen from their question to their end.
-        self.stories: Ended[RunStory] = Ended()
+        #: Called with each run that this process has seen from its question to its stored end.
+        self.on_end: Callable[[RunStory], None] = lambda story: None
         self._events: Ended[Events] = Ended()
         self._ask = ask
 
@@ -249,9 +248,9 @@ class Stages:
             if sequence is not None:
                 written.append(Written(key, sequence, output))
                 if story is not None:
+                    self.on_end(story)
                     await self._report(story)
             else:
-                self.stories.take(run_id)
                 written += [_again(record, 2) for record in await self.journal.latest([key.subject])]
         return written
 
@@ -264,9 +263,7 @@ class Stages:
         if not isinstance(output, RunFinished):
             return None
         self._events.add(run_id, memory.events)
-        story = memory.story(run_id, output, record.time)
-        self.stories.add(run_id, story)
-        return story
+        return memory.story(run_id, output, record.time)
 
     async def _report(self, story: RunStory) -> None:
         """Send the record to the edge if its client waits for it, so that the edge need not read it back."""

@@ -25,14 +25,13 @@ from bus.delivery.elsewhere import count_elsewhere, look
 from bus.delivery.graph import Graph
 from bus.delivery.handling import Handling, Verdict
 from bus.delivery.pulling import Deliver, Pull
-from bus.delivery.stages import Delivery
+from bus.delivery.stages import Delivery, Stages
 from bus.journal.access import Groups
 from bus.journal.journal import Journal
 from bus.powers.asking import Answer
 from bus.powers.events import Superseded
-from bus.runs.story import RunStory
-from bus.transport.connection import Inbox, connect, forget_unsent, keep_trying
-from bus.transport.envelope import place_of, set_aside
+from bus.transport.connection import Inbox, connect, forget_unsent, keep_trying, take
+from bus.transport.envelope import Frame, place_of, set_aside
 from bus.transport.health import Watch
 from bus.transport.restoring import Restorer
 from bus.transport.settings import BusSettings
@@ -110,7 +109,7 @@ class Worker:
             answer=self._answer,
         )
         await count_elsewhere(client, self.intake, self.settings.deadline_s)
-        await client.subscribe(f"{key_of(RunFinished, '*').subject.rpartition('.')[0]}.*", cb=self._run_over)
+        await take(client, f"{key_of(RunFinished, '*').subject.rpartition('.')[0]}.*", self._run_over)
         await client.subscribe(f"{CANCEL}.*", cb=self._cancelled)
         for each in (*self.graph.consumers(QuestionAsked), *self.graph.consumers(RunFinished)):
             self._bind(each)
@@ -156,9 +155,9 @@ class Worker:
         failure = self.journal.failure
         return {"ready": not failure, "detail": failure or f"{len(self.graph.actors)} actors"}
 
-    def story(self, run_id: str) -> RunStory | None:
-        """A run that has just ended here, once; None for others."""
-        return self._handling.stages.stories.take(run_id)
+    @property
+    def stages(self) -> Stages:
+        return self._handling.stages
 
     @property
     def client(self) -> Client:
@@ -229,8 +228,8 @@ class Worker:
 
     # ------------------------------------------------------------ what happens elsewhere
 
-    async def _run_over(self, msg: Msg) -> None:
-        run_id = msg.subject.split(".")[2]
+    def _run_over(self, frame: Frame) -> None:
+        run_id = frame[0].decode(errors="replace").split(".")[2]
         self._handling.run_over(run_id)
         for delivery in tuple(self._in_flight.get(run_id, ())):
             # Work that ends the run itself, or handles its end, must settle its own message first.

@@ -66,6 +66,8 @@ class Janitor:
         self.watch = Watch()
         self._deletes = deletes
         self.open: dict[str, tuple[float, str]] = {}
+        #: Called with the end of each run, and its id.
+        self.on_end: Callable[[str, Stored], None] = lambda run_id, end: None
         self._canaries: dict[str, float] = {}  # those that are over, and when to delete them
 
     async def start(self) -> None:
@@ -90,6 +92,7 @@ class Janitor:
             return
         if key.type != "question_asked":
             self.open.pop(key.run_id, None)
+            self.on_end(key.run_id, stored)
             if is_canary(key.run_id):
                 self._canaries[key.run_id] = time.monotonic() + KEPT_S
             return

@@ -1,8 +1,9 @@
 """The powers an actor may ask for: its only clock, randomness and I/O, and a note. Their bodies are in this package."""
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Protocol
+
+import msgspec
 
 from bus.journal.records import ChoiceRecord
 from bus.powers.events import Event, Progress, Stretch
@@ -72,8 +73,7 @@ def unnoted(choice: ChoiceRecord, /) -> None:
     """A note that nobody keeps."""
 
 
-@dataclass(frozen=True, slots=True)
-class Powers:
+class Powers(msgspec.Struct, frozen=True):
     """All powers; an actor gets those that it names."""
 
     ask: Ask

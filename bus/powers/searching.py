@@ -131,8 +131,7 @@ class Finder:
         return reply
 
 
-@dataclass(frozen=True, slots=True)
-class SearchClient:
+class SearchClient(msgspec.Struct, frozen=True):
     """Searches over the bus until the deadline, in epoch seconds."""
 
     client: Client

@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from bus.journal.deadlines import LONGEST_S
 from bus.journal.records import RECEIVED, VIA, AskRecord, Record, SearchRecord, Stage
 from bus.transport.envelope import moment
@@ -16,8 +18,7 @@ _ASKED = message_type(QuestionAsked)
 _ROUTE = re.compile(r"[a-z][a-z0-9_]{0,19}")
 
 
-@dataclass(frozen=True, slots=True)
-class StageRun:
+class StageRun(msgspec.Struct, frozen=True):
     """One call of an actor, stored with its first output."""
 
     record: Record

@@ -161,9 +161,9 @@ async def take(client: Client, subject: str, taker: Callable[[Frame], None]) -> 
     return subscription
 
 
-async def receive(client: Client, subject: str, receiver: Callable[[Msg], None]) -> Subscription:
-    """As `take`, with messages whose headers are read."""
-    subscription = await client.subscribe(subject)
+async def receive(client: Client, subject: str, receiver: Callable[[Msg], None], *, queue: str = "") -> Subscription:
+    """As `take`, with messages whose headers are read. Of those that subscribe with one `queue`, one gets each message."""
+    subscription = await client.subscribe(subject, queue=queue)
     cast(Connection, client).receivers[subscription._id] = receiver
     return subscription
 

@@ -13,6 +13,7 @@ import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
+from bus.transport.connection import receive
 from bus.transport.envelope import read, set_aside
 from bus.wire.errors import Failure, Poison, Unavailable
 
@@ -69,12 +70,12 @@ async def reply_with(
             with contextlib.suppress(nats.errors.Error):
                 await client.publish(msg.reply, reply)
 
-    async def take(msg: Msg) -> None:
+    def take(msg: Msg) -> None:
         task = asyncio.create_task(replied(msg))
         tasks.add(task)
         task.add_done_callback(tasks.discard)
 
-    subscription = await client.subscribe(subject, queue=queue, cb=take, pending_msgs_limit=-1)
+    subscription = await receive(client, subject, take, queue=queue)
 
     async def close() -> None:
         await subscription.unsubscribe()

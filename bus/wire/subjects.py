@@ -11,7 +11,8 @@ gw.record.<run_id>                  core NATS: the sender repeats a request that
 """
 
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 from bus.wire.messages import MAIN, Message, QuestionAsked, RunFinished, message_type
 
@@ -57,8 +58,7 @@ def check_id(value: str) -> str:
     return value
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(msgspec.Struct, frozen=True):
     """The place of a record in the journal. Written once."""
 
     type: str

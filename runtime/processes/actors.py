@@ -70,7 +70,8 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "") -> N
         await pruner.start()
         janitor = Janitor(worker.client, worker.inbox, worker.journal, settings.bus, lambda: pruner.working)
         await janitor.start()
-        counter = RunCounter(worker.client, worker.journal, lambda: pruner.working, worker.story)
+        counter = RunCounter(worker.client, worker.journal, lambda: pruner.working)
+        worker.stages.on_end, janitor.on_end = counter.here, counter.anywhere
         await counter.start()
         watches = [worker.watch, janitor.watch, pruner.watch, counter.watch]
         if (exporter := await _exporter(settings, worker, lambda: pruner.working)) is not None:

@@ -22,13 +22,13 @@ import aiohttp
 from bus.journal.journal import Journal
 from bus.journal.records import Record
 from bus.transport.connection import Client
+from bus.transport.envelope import set_aside
 from bus.transport.follow import Following
 from bus.transport.health import Watch
 from bus.wire.errors import Unavailable
 from bus.wire.messages import RunFinished
-from bus.wire.subjects import RUNS, consumed_subject
+from bus.wire.subjects import RUNS, BadId, consumed_subject, is_canary, parse
 from runtime.settings import TelemetrySettings
-from runtime.telemetry.run_metrics import run_ended
 from runtime.telemetry.spans import Span, Value, spans_of
 
 log = logging.getLogger("groundwire.telemetry")
@@ -73,7 +73,7 @@ class Exporter:
         ends = Following(self._client, RUNS, [consumed_subject(RunFinished)], headers_only=True)
         async for batch in ends.batches():
             if self._working():
-                ended = [run_id for stored in batch if (run_id := run_ended(stored.subject))]
+                ended = [run_id for stored in batch if (run_id := _ended(stored.subject))]
                 await self.tell([await self._journal.run(run_id) for run_id in ended])
 
     async def tell(self, runs: Sequence[Sequence[Record]]) -> None:
@@ -94,6 +94,16 @@ class Exporter:
                 problem,
                 len(runs),
             )
+
+
+def _ended(subject: str) -> str:
+    """The run whose last record has this subject; empty for a question of readiness."""
+    try:
+        run_id = parse(subject).run_id
+    except BadId as error:
+        set_aside("subject", subject, error)
+        return ""
+    return "" if is_canary(run_id) else run_id
 
 
 def address(otlp: str) -> str:

@@ -4,7 +4,9 @@ Each process reports the runs that its stages ended; the records of other runs, 
 from its start on, as a counter of Prometheus does; the edge serves its text at `/metrics`.
 """
 
+import asyncio
 import contextlib
+import time
 from collections.abc import Callable
 from functools import cache
 
@@ -14,12 +16,12 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 from bus.journal.journal import Journal
 from bus.journal.records import CAUSE
 from bus.runs.story import RunStory, story_of
-from bus.transport.connection import Client, Msg
-from bus.transport.envelope import set_aside
-from bus.transport.follow import follow
+from bus.transport.connection import Client, take
+from bus.transport.envelope import Frame
+from bus.transport.follow import Stored
 from bus.transport.health import Watch, answer_text
-from bus.wire.messages import RunFinished
-from bus.wire.subjects import RUNS, BadId, consumed_subject, is_canary, parse
+from bus.wire.errors import UNREADABLE
+from bus.wire.subjects import is_canary
 
 #: The counting process answers here.
 SUBJECT = "gw.metrics.runs"
@@ -132,52 +134,45 @@ class RunMetrics:
         return via
 
 
-def run_ended(subject: str) -> str:
-    """The run whose last record has this subject; empty for a question of readiness."""
-    try:
-        run_id = parse(subject).run_id
-    except BadId as error:
-        set_aside("subject", subject, error)
-        return ""
-    return "" if is_canary(run_id) else run_id
-
-
 class RunCounter:
-    """Counts while `working` returns true. `story`: takes a run that ended in this process."""
+    """Counts while `working` returns true; otherwise it reports the runs that ended in this process."""
 
-    def __init__(
-        self, client: Client, journal: Journal, working: Callable[[], bool], story: Callable[[str], RunStory | None]
-    ) -> None:
+    def __init__(self, client: Client, journal: Journal, working: Callable[[], bool]) -> None:
         self.metrics = RunMetrics()
         self.watch = Watch()
         self._client = client
         self._journal = journal
         self._working = working
-        self._story = story
+        self._since = time.time()
+        self._ended: asyncio.Queue[RunStory | str] = asyncio.Queue()
 
     async def start(self) -> None:
         await answer_text(self._client, SUBJECT, self.metrics.text, only=self._working)
-        await self._client.subscribe(_REPORTS, cb=self._reported)
+        await take(self._client, _REPORTS, self._reported)
         self.watch.keep("the count of runs", self._run)
 
     async def stop(self) -> None:
         await self.watch.stop()
 
-    async def _reported(self, msg: Msg) -> None:
+    def here(self, run: RunStory) -> None:
+        """A run has ended in this process."""
+        self._ended.put_nowait(run)
+
+    def anywhere(self, run_id: str, end: Stored) -> None:
+        """A run has ended. If no stage has ended it, its records are to be read."""
+        if end.time >= self._since and self._working() and CAUSE not in end.headers:
+            self._ended.put_nowait(run_id)
+
+    def _reported(self, frame: Frame) -> None:
         if self._working():
-            with contextlib.suppress(msgspec.MsgspecError):
-                self.metrics.count(_report.decode(msg.data))
+            with contextlib.suppress(*UNREADABLE):
+                self.metrics.count(_report.decode(frame[3]))
 
     async def _run(self) -> None:
-        ends = [consumed_subject(RunFinished)]
-        async for stored in follow(self._client, RUNS, ends, headers_only=True):
-            run_id = run_ended(stored.subject)
-            if not run_id:
-                continue
-            story = self._story(run_id)
-            if story is None and self._working() and CAUSE not in stored.headers:  # no stage has ended it
-                story = story_of(await self._journal.run(run_id))
-            if story is None or (run := counted(story)) is None:
+        while True:
+            ended = await self._ended.get()
+            story = story_of(await self._journal.run(ended)) if isinstance(ended, str) else ended
+            if is_canary(story.run_id) or (run := counted(story)) is None:
                 continue
             if self._working():
                 self.metrics.count(run)
