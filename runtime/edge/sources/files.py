@@ -1,4 +1,4 @@
-"""The file of a document, whole or by range, and the pages of a PDF as pictures; fetched in chunks from the search process.
+"""The file of a document, and the pages of a PDF as pictures; fetched in chunks from the search process.
 
 The content of a file never runs as a page of this origin: it is sandboxed, and its type is fixed.
 """
@@ -28,7 +28,6 @@ _ALONE = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancesto
 _POLICIES = {PDF: f"{_ALONE}; style-src 'unsafe-inline'; object-src 'self'"}
 _SANDBOX = f"{_ALONE}; sandbox"
 
-_FILE = parameter("Range", "header", "A range of bytes, as `bytes=0-1023`.", type="string")
 _WIDTH = parameter(
     "width", "query", "How wide, in pixels.", type="integer", minimum=NARROWEST, maximum=WIDEST, default=WIDTH
 )
@@ -40,13 +39,11 @@ _TICKET = parameter("ticket", "query", "In place of a key: see `/v1/sources/{sou
     "/v1/sources/{source_id}/original",
     {
         200: Reply("The file, of whatever type it is.", "*/*"),
-        206: Reply("The range of it that was asked for.", "*/*"),
         304: Reply("It is as it was."),
-        416: Reply("The file has no such range."),
     },
     "search",
     problems=(503,),
-    parameters=(SOURCE_ID, _FILE, _TICKET),
+    parameters=(SOURCE_ID, _TICKET),
     for_ticket=source_id,
 )
 async def original(request: web.Request) -> web.StreamResponse:
@@ -60,9 +57,7 @@ async def original(request: web.Request) -> web.StreamResponse:
     "/v1/sources/{source_id}/pages/{page}",
     {
         200: Reply("The picture.", "image/webp"),
-        206: Reply("A range of it.", "image/webp"),
         304: Reply("It is as it was."),
-        416: Reply("It has no such range."),
     },
     "search",
     problems=(503,),
@@ -70,7 +65,6 @@ async def original(request: web.Request) -> web.StreamResponse:
         SOURCE_ID,
         parameter("page", "path", "The page, from 1.", type="integer", minimum=1, maximum=LARGEST_PAGE),
         _WIDTH,
-        _FILE,
         _TICKET,
     ),
     for_ticket=source_id,
@@ -86,36 +80,28 @@ async def picture(request: web.Request) -> web.StreamResponse:
 
 
 async def _sent(request: web.Request, wanted: PieceAsked, timeout_s: float) -> web.StreamResponse:
-    """The file, or its range. Raises NoSuchSource, NotServed, Unavailable."""
+    """Raises NoSuchSource, NotServed, Unavailable."""
     edge = request.app[EDGE]
 
     async def chunk(offset: int) -> Piece:
         return await ask_sources(edge.runs.client, replace(wanted, offset=offset), Piece, timeout_s=timeout_s)
 
     first = await chunk(0)
-    tag = f'"{first.version}"'
-    headers = _headers(first) | {"ETag": tag}
+    headers = _headers(first) | {"ETag": f'"{first.version}"'}
     if any(each.value in ("*", first.version) for each in request.if_none_match or ()):
         return web.Response(status=304, headers=headers)
-    start, end, status = 0, first.size, 200
-    if (span := _range(request)) is not None and request.headers.get(hdrs.IF_RANGE, tag) == tag:
-        start, end, _ = span.indices(first.size)
-        if start >= end:
-            return web.Response(status=416, headers=headers | {"Content-Range": f"bytes */{first.size}"})
-        status = 206
-        headers["Content-Range"] = f"bytes {start}-{end - 1}/{first.size}"
-    response = web.StreamResponse(status=status, headers=headers)
+    response = web.StreamResponse(headers=headers)
     response.content_type = first.media_type
     if first.media_type.startswith("text/") and _is_utf8(first.data):
         response.charset = "utf-8"
-    response.content_length = end - start
+    response.content_length = first.size
     await response.prepare(request)
-    at = start if request.method != hdrs.METH_HEAD else end
-    while at < end:
+    at = 0 if request.method != hdrs.METH_HEAD else first.size
+    while at < first.size:
         try:
             data = first.data[at:] or await _later(chunk, at, first.version)
             async with asyncio.timeout(edge.timeouts.stall_s):
-                await response.write(data[: end - at])
+                await response.write(data)
         except (Failure, TimeoutError):  # the client must not take what it has for the whole
             if request.transport is not None:
                 request.transport.abort()
@@ -132,19 +118,10 @@ async def _later(chunk: Callable[[int], Awaitable[Piece]], offset: int, version:
     return later.data
 
 
-def _range(request: web.Request) -> slice | None:
-    """The range that the request names; None for one that is not a single range of bytes."""
-    try:
-        return request.http_range if hdrs.RANGE in request.headers else None
-    except ValueError:
-        return None
-
-
 def _headers(first: Piece) -> dict[str, str]:
     kind = "inline" if first.media_type in _DISPLAYED else "attachment"
     plain = "".join(c if c.isascii() and (c.isalnum() or c in "-_. ") else "_" for c in first.name)
     return {
-        "Accept-Ranges": "bytes",
         "Cache-Control": "private, no-cache",
         "Content-Disposition": f"{kind}; filename=\"{plain}\"; filename*=UTF-8''{quote(first.name, safe='', errors='replace')}",
         "Content-Security-Policy": _POLICIES.get(first.media_type, _SANDBOX),

@@ -1,4 +1,4 @@
-"""The files of documents: whole, by range, to a real client; and never a changed file or one outside the folder."""
+"""The files of documents, and never a changed file or one outside the folder."""
 
 import asyncio
 import os
@@ -17,7 +17,6 @@ from index.snapshot.catalogue import read_catalogue
 from index.snapshot.roots import Root
 from index.snapshot.snapshot import hold
 from index.source_paths import original_path, quoted
-from tests.clients.installed import output_of
 from tests.runtime.sources.conftest import World
 from tests.runtime.sources.documents import LONG
 
@@ -37,7 +36,6 @@ async def test_the_file_is_as_it_was(http: aiohttp.ClientSession, world: World) 
             assert response.status == 200, name
             assert await response.read() == (world.root / name).read_bytes()
             assert response.headers["X-Content-Type-Options"] == "nosniff"
-            assert response.headers["Accept-Ranges"] == "bytes"
             tag, kind = response.headers["ETag"], response.headers["Content-Type"]
             policy, disposition = (
                 response.headers[each] for each in ("Content-Security-Policy", "Content-Disposition")
@@ -51,48 +49,6 @@ async def test_the_file_is_as_it_was(http: aiohttp.ClientSession, world: World) 
         async with http.head(original_path(name)) as response:
             assert response.status == 200
             assert response.content_length == (world.root / name).stat().st_size
-
-
-@pytest.mark.parametrize(
-    ("asked", "start", "end"),
-    [
-        ("bytes=0-0", 0, 1),
-        ("bytes=5-", 5, None),
-        ("bytes=-7", -7, None),
-        ("bytes=262140-262150", 262140, 262151),
-        ("bytes=300000-99999999", 300000, None),
-        ("bytes=-99999999", 0, None),
-    ],
-)
-async def test_a_range(http: aiohttp.ClientSession, asked: str, start: int, end: int | None) -> None:
-    whole = LONG.encode()
-    async with http.get(original_path("long.txt"), headers={"Range": asked}) as response:
-        found = await response.read()
-        assert response.status == 206
-        assert found == whole[start:end]
-        first = whole.index(found) if len(found) > 20 else start % len(whole)
-        assert response.headers["Content-Range"] == f"bytes {first}-{first + len(found) - 1}/{len(whole)}"
-
-
-async def test_ranges_that_are_none(http: aiohttp.ClientSession) -> None:
-    size = len(LONG.encode())
-    async with http.get(original_path("long.txt"), headers={"Range": f"bytes={size}-"}) as response:
-        assert (response.status, response.headers["Content-Range"]) == (416, f"bytes */{size}")
-    for other in ("bytes=5-2", "lines=1-2", "bytes=0-1,4-5", "bytes=-", "bytes=x"):
-        async with http.get(original_path("long.txt"), headers={"Range": other}) as response:
-            assert (response.status, response.content_length) == (200, size)
-    async with http.get(original_path("long.txt"), headers={"Range": "bytes=0-1", "If-Range": '"old"'}) as response:
-        assert response.status == 200
-
-
-async def test_real_client_resumes_a_download(world: World, tmp_path: Path) -> None:
-    curl = shutil.which("curl")
-    if curl is None:
-        pytest.skip("no curl on this machine")
-    into = tmp_path / "long.txt"
-    into.write_bytes(LONG.encode()[:300_001])
-    await output_of(curl, "-fsS", "-C", "-", "-o", str(into), f"{world.open}{original_path('long.txt')}")
-    assert into.read_bytes() == LONG.encode()
 
 
 @pytest.mark.parametrize("source_id", ["../records/one", "published", "old.zip/inside.md"])
