@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 
-import msgspec
 from msgspec import UNSET
 
 from actors.answering.release import NOTHING, CheckedStream, Earlier
@@ -25,7 +24,6 @@ from bus.wire.messages import (
     same_fields,
 )
 from bus.wire.parts import Sentence
-from bus.wire.response_schema import NEEDS_MODEL
 from index.languages import UNDETERMINED
 from index.languages.detection import detect
 from index.text.sentences import shortened
@@ -40,10 +38,7 @@ type Drafted = AnswerDrafted | AnswerVerified | DraftMistranslated | AnswerSettl
 
 
 def no_model(request: AnswerRequested, failure: Failure) -> AnswerSettled:
-    """The fallback of the answering actor: without a model the run fails, and where it refuses the closest passages are shown.
-
-    A shape that no model here can give is a fault of the request: asking again would not help.
-    """
+    """The fallback of the answering actor: without a model the run fails, and where it refuses the closest passages are shown."""
     if isinstance(failure, ContentRefused):
         return closest(
             request.question,
@@ -53,11 +48,7 @@ def no_model(request: AnswerRequested, failure: Failure) -> AnswerSettled:
             snapshot=request.snapshot,
             rounds=request.rounds,
         )
-    failed = fail(request.question, failure.reason, str(failure))
-    if str(failure) != NEEDS_MODEL:
-        return failed
-    settled = msgspec.structs.replace(failed.settled, reason=None, unrun="invalid", code="invalid")
-    return msgspec.structs.replace(failed, settled=settled)
+    return fail(request.question, failure.reason, str(failure))
 
 
 async def prose(

@@ -26,7 +26,7 @@ from bus.wire.parts import Flag, Sentence, Span
 from index.languages.characters import visible
 from index.masking import MaskStream, mask, values_in
 from index.source_paths import published
-from index.text.citations import markers, strip_markers
+from index.text.citations import markers
 
 
 class Cleaning:
@@ -43,10 +43,6 @@ class Cleaning:
 
     def clean(self, text: str) -> str:
         return self.masked(self.harmless(text))
-
-    def unmarked(self, text: str) -> str:
-        """The clean text without markers."""
-        return self.masked(strip_markers(self.harmless(text)))
 
     def masked(self, text: str) -> str:
         return mask(text, known=self._known) if self._masked else text
@@ -168,7 +164,6 @@ class Outgoing:
 
     async def finish(self) -> None:
         self._ready += self.limit.take(tokens_of(self._sentences.finish()))
-        self._ready += self.limit.finish()
         await self.flush()
 
     async def flush(self) -> None:

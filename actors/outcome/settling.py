@@ -27,8 +27,6 @@ from prompts.vocabulary import Confidence, Reason
 
 def settle(message: Draft, decision: Decision, *, must_cite: bool) -> AnswerSettled:
     """The end of the run: the kept sentences with their citations, or a refusal with its reason."""
-    if message.shaped is not UNSET:
-        return settle_shaped(message, message.shaped, decision)
     kept = kept_sentences(message)
     answer, numbers = shown_of(message, kept)
     cut = message.cut
@@ -62,15 +60,6 @@ def settle(message: Draft, decision: Decision, *, must_cite: bool) -> AnswerSett
     return AnswerSettled(settled=answered, shown=message.shown)
 
 
-def settle_shaped(message: Draft, answer: str, decision: Decision) -> AnswerSettled:
-    """The end of a run that was asked for JSON: all of it, or a refusal if one sentence in it must not be shown."""
-    if not decision.keep or any(is_barred(each, message.question) for each in message.sentences):
-        return _refused(message, _unshown(message), decision)
-    references = references_of((), message.evidence, tuple(cited_by(message.sentences, answer, message)))
-    answered = _answered(message, message.sentences, answer, decision)
-    return AnswerSettled(settled=msgspec.structs.replace(answered, references=references))
-
-
 def _answered(message: Draft, kept: Sequence[Sentence], answer: str, decision: Decision) -> Settled:
     """What the end of every run with an answer has."""
     return Settled(
@@ -98,19 +87,12 @@ def unverified(message: Draft, kept: Sequence[Sentence], answer: str) -> tuple[U
     if message.question.release != "draft" and profile_of(message.question.profile).mask_personal_data:
         known = values_in([span.text for span in message.evidence])
         texts = [mask(text, known=known) for text in texts]
-    places = aligned(answer, texts) if message.shaped is UNSET else [_in_json(answer, text) for text in texts]
+    places = aligned(answer, texts)
     return tuple(
         UnverifiedSentence(text=answer[start:end], answer_start=start, answer_end=end, flags=each.flags)
         for each, (start, end) in compress(zip(kept, places, strict=True), doubtful)
         if start < end
     )
-
-
-def _in_json(answer: str, sentence: str) -> tuple[int, int]:
-    """Where a sentence stands in a JSON; all of it, where it stands there in another form."""
-    written = msgspec.json.encode(strip_markers(sentence).strip()).decode()[1:-1]
-    at = answer.find(written)
-    return (at, at + len(written)) if at >= 0 else (0, len(answer))
 
 
 def cited_by(kept: Sequence[Sentence], answer: str, message: Draft) -> Iterator[str]:

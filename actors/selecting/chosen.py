@@ -249,10 +249,7 @@ def style_of(message: PassagesReady) -> Style:
     question = message.question
     kind: Literal["simple", "complex"] = "complex" if message.complex else "simple"
     style = profile_of(question.profile).style(kind, question.style)
-    # An exercise gets a hint, also where its solution was requested in a shape.
-    if is_exercise(question) or style == "hint":
-        return "hint"
-    return style if question.constraints.response_schema is UNSET else "simple"
+    return "hint" if is_exercise(question) else style
 
 
 def requested(message: PassagesReady, evidence: tuple[Span, ...], probability: float | None = None) -> AnswerRequested:

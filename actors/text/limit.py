@@ -1,4 +1,4 @@
-"""End an answer after the tokens that its request allows, or before a stop sequence.
+"""End an answer after the tokens that its request allows.
 
 Only checked text is cut: a sentence is checked whole, and then its beginning is shown. A sentence cut in the middle ends in an
 ellipsis, since its beginning alone may mislead.
@@ -36,39 +36,10 @@ class TextLimit:
         most = constraints.max_tokens
         self.cut: Cut | UnsetType = UNSET
         self._left = None if most is None else most - _count(tokens_of(before))
-        self._stops = () if constraints.stop is UNSET else constraints.stop
         self._tail = before[-_TAIL:]
-        self._held = ""  # it may be the beginning of a stop sequence
 
     def take(self, tokens: Sequence[str]) -> list[str]:
         """The tokens that can be shown now."""
-        if self.cut is not UNSET:
-            return []
-        if not self._stops:
-            return self._within(tokens)
-        text = self._held + "".join(tokens)
-        stops = [at for stop in self._stops if (at := text.find(stop)) >= 0]
-        certain = tokens_of(text[: min(stops)]) if stops else self._certain(text)
-        self._held = "" if stops else text[sum(map(len, certain)) :]
-        tokens_shown = self._within(certain)
-        if stops and self.cut is UNSET:
-            self.cut = "stop"
-        return tokens_shown
-
-    def finish(self) -> list[str]:
-        rest, self._held = self._held, ""
-        return self._within(tokens_of(rest))
-
-    def _certain(self, text: str) -> list[str]:
-        """The tokens before a possible beginning of a stop sequence."""
-        longest = min(len(text), max(map(len, self._stops)) - 1)
-        waits = next((n for n in range(longest, 0, -1) if any(s.startswith(text[-n:]) for s in self._stops)), 0)
-        tokens = tokens_of(text)
-        while waits > 0:
-            waits -= len(tokens.pop())
-        return tokens
-
-    def _within(self, tokens: Sequence[str]) -> list[str]:
         if self.cut is not UNSET:
             return []
         if self._left is None:
@@ -89,7 +60,7 @@ class TextLimit:
 def limited(text: str, constraints: Constraints) -> tuple[str, Cut | UnsetType]:
     """A whole text up to its limit, and why the rest of it is not shown."""
     limit = TextLimit(constraints)
-    tokens = [*limit.take(tokens_of(text)), *limit.finish()]
+    tokens = limit.take(tokens_of(text))
     return (text if limit.cut is UNSET else "".join(tokens).rstrip()), limit.cut
 
 

@@ -52,17 +52,6 @@ class Asker:
             self.records[place] = msgspec.structs.replace(record, failure=str(bad))
             raise bad from None
 
-    async def shaped(self, variables: Variables[str], schema: dict[str, object]) -> str:
-        place = self._reserve(variables)
-        async for _ in self._exchange(place, variables, schema=schema):
-            pass
-        text = self.records[place].text
-        try:
-            msgspec.json.decode(text)
-        except msgspec.DecodeError as error:
-            raise BadReply(f"{variables.name}: the reply is not JSON ({error})") from None
-        return text
-
     async def stream(
         self, variables: Variables[str], *, already_shown: str = "", max_tokens: int = 0
     ) -> AsyncIterator[str]:
@@ -87,7 +76,6 @@ class Asker:
         pieces: bool = False,
         already_shown: str = "",
         max_tokens: int = 0,
-        schema: dict[str, object] | None = None,
     ) -> AsyncGenerator[str]:
         """Ask, yield new text as it comes, and keep the record: of the part that came, when the reader stops."""
         raw = msgspec.json.encode(variables)
@@ -103,7 +91,6 @@ class Asker:
             already_shown=already_shown,
             profile=self.profile,
             max_tokens=max_tokens,
-            schema=schema,
         )
         answer, done = self.answer(request), False
         try:

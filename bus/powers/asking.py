@@ -35,8 +35,7 @@ ALIVE_S = 1.0
 class AskRequest(msgspec.Struct, frozen=True, kw_only=True):
     """`deadline` is in epoch seconds. `pieces`: send deltas as they are generated, not only the whole reply.
 
-    `max_tokens`: at most so many tokens of the model; 0 for the prompt's own limit. `schema`: the JSON
-    that a prompt of prose is to be answered with.
+    `max_tokens`: at most so many tokens of the model; 0 for the prompt's own limit.
     """
 
     prompt: str
@@ -49,7 +48,6 @@ class AskRequest(msgspec.Struct, frozen=True, kw_only=True):
     already_shown: str = ""
     profile: str = ""
     max_tokens: int = 0
-    schema: dict[str, object] | None = None
 
 
 #: What answers an ask: pieces of text, then the record. Raises Failure.

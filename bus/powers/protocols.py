@@ -29,10 +29,6 @@ class Ask(Protocol):
         """The reply, in the prompt's schema."""
         ...
 
-    async def shaped(self, variables: Variables[str], schema: dict[str, object]) -> str:
-        """The reply to a prompt of prose as JSON in that schema, whole."""
-        ...
-
     def stream(self, variables: Variables[str], *, already_shown: str = "", max_tokens: int = 0) -> AsyncIterator[str]:
         """Pieces of a prose reply as they are generated, after `already_shown`; survives the death of a device.
 

@@ -232,7 +232,6 @@ class Draft(Message, frozen=True, kw_only=True):
     probability: float | None = None
     numbers: tuple[int, ...] | msgspec.UnsetType = msgspec.UNSET
     cut: Cut | msgspec.UnsetType = msgspec.UNSET
-    shaped: str | msgspec.UnsetType = msgspec.UNSET  # the JSON that is shown; the sentences are parts of its texts
 
 
 class DraftMistranslated(Draft, frozen=True, kw_only=True):

@@ -20,24 +20,16 @@ from prompts.vocabulary import (
     Voice,
 )
 
-#: Any JSON value, without a schema.
-AnyJson = Annotated[object, Meta(extra_json_schema={"description": "Any JSON."})]
-StopText = Annotated[str, Meta(min_length=1, max_length=200)]
-
 
 class Constraints(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`max_tokens`: how many token events a client gets at most. `stop`: texts that end the answer; it stops before the first.
+    """`max_tokens`: how many token events a client gets at most.
 
     `style`: the name of a style, or words on the form of the answer, which a model then follows.
-
-    `response_schema`: the JSON Schema of an answer that is JSON; it is shown whole, in one piece, and only a model can write it.
     """
 
     max_tokens: Annotated[int, Meta(ge=1, le=4096)] | None = None
     style: Annotated[str, Meta(min_length=1, max_length=80)] | None = None
     must_cite: bool | None = None
-    stop: Annotated[tuple[StopText, ...], Meta(min_length=1, max_length=4)] | msgspec.UnsetType = msgspec.UNSET
-    response_schema: dict[str, AnyJson] | msgspec.UnsetType = msgspec.UNSET
 
 
 class Question(Part, frozen=True, kw_only=True, omit_defaults=True):

@@ -78,9 +78,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     already_shown: str = ""  # text that an earlier attempt has shown; the reply continues after it
     seed: int = 0
     size: int = 0
-    schema: dict[str, Any] | None = (
-        None  # prose is asked for as JSON in it; an engine that renders has it in `rendered`
-    )
     max_tokens: int = 0  # for prose: the most tokens; 0 for the prompt's own limit
 
 

@@ -30,7 +30,6 @@ from bus.wire.subjects import is_canary
 from prompts.contracts import PROMPTS
 from prompts.files import Rendered
 from runtime.engines.engine import (
-    SHAPE,
     Delta,
     Device,
     DeviceView,
@@ -69,8 +68,7 @@ class Inference:
         engine, model = await self.routes.find(self.renderer.model(ask.prompt, ask.profile))
         rendered = None
         if engine.needs_rendering:
-            rendered = _shaped(self.renderer.render(variables, ask.profile), ask.schema)
-            rendered = _limited(rendered, ask.max_tokens, model)
+            rendered = _limited(self.renderer.render(variables, ask.profile), ask.max_tokens, model)
         kept_here = self.renderer.remembered(ask.prompt) and not ask.already_shown and self.answers.maxsize
         key = _key(ask, engine, rendered) if kept_here else ""
         if kept := self.answers.get(key):
@@ -87,7 +85,6 @@ class Inference:
             already_shown=ask.already_shown,
             size=len(bytes(ask.variables)),
             max_tokens=ask.max_tokens,
-            schema=ask.schema,
         )
         self.served += 1
         async for part in engine.generate(request):
@@ -100,14 +97,6 @@ class Inference:
                 yield record
 
 
-def _shaped(rendered: Rendered, schema: dict[str, object] | None) -> Rendered:
-    """The prompt, to be answered with JSON in that schema."""
-    if schema is None:
-        return rendered
-    told = SHAPE.format(schema=msgspec.json.encode(schema).decode())
-    return msgspec.structs.replace(rendered, schema=schema, user=f"{rendered.user}\n\n{told}")
-
-
 def _limited(rendered: Rendered, max_tokens: int, model: str) -> Rendered:
     """The prompt for that model, of prose with no more tokens than asked for: JSON that is cut off is none."""
     most = rendered.max_tokens
@@ -118,9 +107,7 @@ def _limited(rendered: Rendered, max_tokens: int, model: str) -> Rendered:
 
 def _key(ask: AskRequest, engine: Engine, rendered: Rendered | None) -> str:
     sampling = (rendered.version, rendered.model, f"{rendered.temperature} {rendered.max_tokens}") if rendered else ()
-    limit: tuple[str, ...] = (str(ask.max_tokens),) if ask.max_tokens else ()
-    if ask.schema is not None:
-        limit += (msgspec.json.encode(ask.schema).decode(),)
+    limit = (str(ask.max_tokens),) if ask.max_tokens else ()
     what = "\0".join((engine.name, engine.model, *sampling, *limit)).encode()
     return ask.prompt + hashlib.blake2b(what + bytes(ask.variables), digest_size=16).hexdigest()
 

@@ -43,9 +43,6 @@ class ScriptedAsk:
         assert isinstance(found, variables.reply_type()), f"{variables.name} replies {found!r}"
         return found
 
-    async def shaped(self, variables: Variables[str], schema: dict[str, object]) -> str:
-        return await self(variables)
-
     async def stream(
         self, variables: Variables[str], *, already_shown: str = "", max_tokens: int = 0
     ) -> AsyncIterator[str]:
@@ -68,9 +65,6 @@ class Failing:
     async def __call__(self, *args: object, **kwargs: object) -> Any:
         raise self.failure
 
-    async def shaped(self, *args: object, **kwargs: object) -> Any:
-        raise self.failure
-
     async def stream(self, *args: object, **kwargs: object) -> AsyncIterator[str]:
         raise self.failure
         yield ""
@@ -87,9 +81,6 @@ class Hanging:
     async def __call__(self, *args: object, **kwargs: object) -> Any:
         self.begun.set()
         await asyncio.Event().wait()
-
-    async def shaped(self, *args: object, **kwargs: object) -> Any:
-        await self()
 
     async def stream(self, *args: object, **kwargs: object) -> AsyncIterator[str]:
         await self()

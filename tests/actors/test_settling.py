@@ -119,13 +119,6 @@ async def test_masking_moves_the_place_too() -> None:
     assert place.text.endswith("[2].")
 
 
-async def test_sentence_in_json_has_its_place() -> None:
-    said = Sentence(text='They are "quick" [2].', flags=(DOUBT,))
-    shape = r'{"days":14,"note":"They are \"quick\"."}'
-    found = await settled(verified(said, shown="", release="draft", shaped=shape))
-    assert places(found) == [r"They are \"quick\"."]
-
-
 @pytest.mark.parametrize(
     ("message", "outcome", "reason", "re_gate", "confidence"),
     [

@@ -79,19 +79,6 @@ async def test_so_many_tokens_are_shown(stack: tuple[Whole, Endless], release: s
     assert [c.n for c in record.citations] == [n for m in markers(record.answer) for n in m.numbers]
 
 
-@pytest.mark.parametrize("release", RELEASES)
-@pytest.mark.parametrize(
-    ("stop", "shown"),
-    [((" on",), "The shop opens at nine"), (("x", "].", "["), "The shop opens at nine on weekdays "), (("zzz",), "")],
-)
-async def test_text_ends_before_a_stop(stack: tuple[Whole, Endless], release: str, stop: Any, shown: str) -> None:
-    events, record = await cut(stack, "".join(SENTENCES), Constraints(stop=stop), release=release)
-    assert (record.outcome, record.cut) == ("answered", "stop" if shown else None)
-    assert text_of(events) == record.answer
-    if shown:
-        assert record.answer.rstrip() == shown.rstrip()
-
-
 @pytest.mark.parametrize("release", ["sentence", "draft"])
 async def test_a_cut_shows_nothing_unchecked(stack: tuple[Whole, Endless], release: str) -> None:
     _, record = await cut(stack, f"{LIE} [1]. {SENTENCES[0]}", Constraints(max_tokens=2), release=release)

@@ -8,15 +8,13 @@ from collections.abc import Callable
 
 from aiohttp import web
 from groundwire.wire import Turn
-from msgspec import UNSET
 
 from bus.wire.errors import named_field
 from bus.wire.messages import QuestionAsked, same_fields
 from bus.wire.parts import Constraints
-from bus.wire.response_schema import problem_of
 from prompts.profiles import ProfileError
 from runtime.edge.openai import schemas
-from runtime.edge.openai.schemas import ChatAsked, Given
+from runtime.edge.openai.schemas import ChatAsked
 from runtime.edge.parameters import idempotency_key
 from runtime.edge.problems import ErrorFormat, Problem
 from runtime.edge.state import EDGE
@@ -58,10 +56,6 @@ OPENAI_ERRORS = _OpenAIErrors(schemas.ChatError, "application/json", openai_erro
 
 #: How many tokens an answer may be asked to have; more is as good as no limit.
 MOST_TOKENS = 4096
-#: How many stop sequences OpenAI takes, and how long one may be.
-STOPS = 4
-STOP_CHARS = 200
-
 _ONE = "there is one answer to a question; leave it out, or send 1"
 _NO_LOGPROBS = "an answer is checked text without log probabilities; leave it out"
 _NO_PENALTY = "what an answer repeats is not counted; leave it out, or send 0"
@@ -75,14 +69,15 @@ _RULES: tuple[Rule[ChatAsked], ...] = (
     ("presence_penalty", lambda asked: bool(asked.presence_penalty), _NO_PENALTY),
     ("frequency_penalty", lambda asked: bool(asked.frequency_penalty), _NO_PENALTY),
     ("logit_bias", lambda asked: bool(asked.logit_bias), "no token is preferred to another; leave it out"),
+    ("stop", lambda asked: bool(asked.stop), "an answer ends with its last sentence; leave it out"),
     ("logprobs", lambda asked: bool(asked.logprobs), _NO_LOGPROBS),
     ("top_logprobs", lambda asked: bool(asked.top_logprobs), _NO_LOGPROBS),
     ("tool_choice", lambda asked: asked.tool_choice not in (None, "none", "auto"), _NO_TOOLS),
     ("function_call", lambda asked: asked.function_call not in (None, "none", "auto"), _NO_TOOLS),
     (
         "response_format.type",
-        lambda asked: asked.response_format is not None and asked.response_format.type not in ("text", "json_schema"),
-        "an answer is text, or JSON in a schema; send `text` or `json_schema`",
+        lambda asked: asked.response_format is not None and asked.response_format.type != "text",
+        "an answer is text with citations; send `text`",
     ),
     ("modalities", lambda asked: bool(set(asked.modalities or ()) - {"text"}), "an answer is text; leave it out"),
     ("audio", lambda asked: asked.audio is not None, "an answer is text; leave it out"),
@@ -92,11 +87,6 @@ _RULES: tuple[Rule[ChatAsked], ...] = (
         "only the indexed documents are searched; leave it out",
     ),
 )
-
-
-def is_refusal(text: str, *, shaped: bool) -> bool:
-    """Whether a client that wants an object is told something else, which it must not read as one."""
-    return shaped and not text.startswith("{")
 
 
 async def check_model(request: web.Request, model: str) -> None:
@@ -133,31 +123,8 @@ def question_of(
         "profile": asked.model,
         "constraints": Constraints(
             max_tokens=min(max_tokens, MOST_TOKENS) if max_tokens else None,
-            stop=_stops(asked) or UNSET,
-            response_schema=_schema(asked) or UNSET,
         ),
         "on_disconnect": asked.on_disconnect or ("continue" if key else "cancel"),
         "idempotency_key": key,
     }
     return QuestionAsked(**(same_fields(asked, QuestionAsked) | own))
-
-
-def _stops(asked: ChatAsked) -> tuple[str, ...]:
-    """Raises Problem."""
-    stops = (asked.stop,) if isinstance(asked.stop, str) else asked.stop or ()
-    if len(stops) > STOPS or not all(0 < len(stop) <= STOP_CHARS for stop in stops):
-        raise unsupported("stop", f"send at most {STOPS} texts of 1 to {STOP_CHARS} characters")
-    return stops
-
-
-def _schema(asked: ChatAsked) -> Given | None:
-    """The JSON Schema that the answer is to fit. Raises Problem."""
-    wanted = asked.response_format
-    if wanted is None or wanted.type != "json_schema":
-        return None
-    schema = wanted.json_schema.schema if wanted.json_schema else None
-    if schema is None:
-        raise unsupported("response_format.json_schema.schema", "is missing")
-    if wrong := problem_of(schema):
-        raise unsupported("response_format.json_schema.schema", wrong)
-    return schema

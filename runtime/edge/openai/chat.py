@@ -25,7 +25,7 @@ from runtime.edge.cited import (
     within,
 )
 from runtime.edge.openai import schemas
-from runtime.edge.openai.asking import OPENAI_ERRORS, check_chat, check_model, is_refusal, openai_error, question_of
+from runtime.edge.openai.asking import OPENAI_ERRORS, check_chat, check_model, openai_error, question_of
 from runtime.edge.openai.retries import submit_or_join
 from runtime.edge.parameters import IDEMPOTENCY_KEY
 from runtime.edge.problems import Problem
@@ -49,7 +49,6 @@ class ChatAnswer(TextForm[bytes]):
         self.asked = asked
         self.base = base_of(request)
         self._most_tokens = asked.most_tokens
-        self._shaped = asked.response_format is not None and asked.response_format.type == "json_schema"
         self._chunk = schemas.Chunk(
             id=f"chatcmpl-{reader.run_id}",
             object="chat.completion.chunk",
@@ -58,16 +57,11 @@ class ChatAnswer(TextForm[bytes]):
             choices=(),
         )
 
-    @property
-    def _refused(self) -> bool:
-        return is_refusal(self.run.text, shaped=self._shaped)
-
     def piece(self, text: str) -> schemas.Chunk:
-        return self._with(schemas.Delta(refusal=text) if self._refused else schemas.Delta(content=text))
+        return self._with(schemas.Delta(content=text))
 
     def last(self, finish: schemas.Finish) -> schemas.Chunk:
-        annotations = () if self._refused else tuple(self.annotations(self.run.text))
-        chunk = self._with(schemas.Delta(annotations=annotations), finish)
+        chunk = self._with(schemas.Delta(annotations=tuple(self.annotations(self.run.text))), finish)
         marked = self.run.unverified
         return replace(chunk, references=self.references, passages=self.passages or None, unverified_at=marked)
 
@@ -75,10 +69,7 @@ class ChatAnswer(TextForm[bytes]):
         return replace(self._chunk, usage=usage)
 
     def whole(self, text: str, finish: schemas.Finish, record: RunRecord | None) -> schemas.Completion:
-        if self._refused:
-            said = schemas.Said(content=None, refusal=text)
-        else:
-            said = schemas.Said(content=text, annotations=tuple(self.annotations(text)))
+        said = schemas.Said(content=text, annotations=tuple(self.annotations(text)))
         return schemas.Completion(
             id=self._chunk.id,
             created=self._chunk.created,

@@ -16,14 +16,12 @@ from bus.wire.errors import Invalid
 from bus.wire.messages import QuestionAsked, same_fields
 from bus.wire.parts import Constraints
 from bus.wire.requests import check_text
-from bus.wire.response_schema import problem_of
 from bus.wire.subjects import key_of
 from runtime.edge.cited import markdown, within
 from runtime.edge.door import CALLER, Caller
 from runtime.edge.openai.asking import MOST_TOKENS, Rule, check_model, unsupported
 from runtime.edge.openai.responses_kept import Kept, kept_of
-from runtime.edge.openai.responses_schemas import InputItem, ResponseAsked, TextFormat
-from runtime.edge.openai.schemas import Given
+from runtime.edge.openai.responses_schemas import InputItem, ResponseAsked
 from runtime.edge.parameters import idempotency_key
 from runtime.edge.problems import Problem
 from runtime.edge.request_parsing import TURN_CHARS, TURNS, history_of
@@ -84,18 +82,10 @@ RULES: tuple[Rule[ResponseAsked], ...] = (
     ),
     (
         "text.format",
-        lambda body: _format(body).type == "json_object" or (_format(body).type == "json_schema" and not _schema(body)),
-        "an answer is text with citations, or JSON of a schema; send `text`, or `json_schema` with its schema",
+        lambda body: bool(body.text and body.text.format and body.text.format.type != "text"),
+        "an answer is text with citations; send `text`",
     ),
 )
-
-
-def _format(body: ResponseAsked) -> TextFormat:
-    return (body.text and body.text.format) or TextFormat()
-
-
-def _schema(body: ResponseAsked) -> Given | None:
-    return _format(body).schema if _format(body).type == "json_schema" else None
 
 
 def check_parameters(body: ResponseAsked) -> None:
@@ -135,23 +125,14 @@ async def question_of(request: web.Request, body: ResponseAsked) -> tuple[Respon
         "conversation_history": _shortened(turns, edge.settings.max_body_bytes, truncate=body.truncation != "disabled"),
         "profile": body.model,
         "priority": priority,
-        "constraints": _constraints(body),
+        "constraints": Constraints(
+            max_tokens=min(body.max_output_tokens, MOST_TOKENS) if body.max_output_tokens else None
+        ),
         "on_disconnect": "continue" if body.background or key else "cancel",
         "idempotency_key": key,
         "conversation": conversation,
     }
     return body, QuestionAsked(**(same_fields(body, QuestionAsked) | own))
-
-
-def _constraints(body: ResponseAsked) -> Constraints:
-    """Raises Problem."""
-    schema = _schema(body)
-    if schema is not None and (wrong := problem_of(schema)):
-        raise Problem(400, "invalid", f"text.format.schema: {wrong}")
-    return Constraints(
-        max_tokens=min(body.max_output_tokens, MOST_TOKENS) if body.max_output_tokens else None,
-        response_schema=schema or msgspec.UNSET,
-    )
 
 
 def text_of(record: RunRecord, kept: Kept) -> str:

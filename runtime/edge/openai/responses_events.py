@@ -2,8 +2,7 @@
 the same bytes under the same numbers.
 
 created · in_progress · output_item.added · content_part.added · output_text.delta, a token each · annotation.added · the four
-that are done, innermost first · completed, incomplete (which a withdrawn, a cut and a cancelled one are) or failed. If the
-client wants an object and there is none, refusal.delta and refusal.done replace those of output_text.
+that are done, innermost first · completed, incomplete (which a withdrawn, a cut and a cancelled one are) or failed.
 """
 
 from collections.abc import Iterator
@@ -11,12 +10,9 @@ from typing import ClassVar, Literal
 
 import msgspec
 
-from runtime.edge.openai.asking import is_refusal
 from runtime.edge.openai.responses_schemas import (
     OutputMessage,
-    OutputPart,
     OutputText,
-    Refusal,
     Response,
     ResponseCitation,
     ResponseStatus,
@@ -72,11 +68,11 @@ class OfText(ResponseEvent, frozen=True, kw_only=True):
 
 
 class ContentPartAdded(OfText, frozen=True, kw_only=True, tag="response.content_part.added"):
-    part: OutputPart
+    part: OutputText
 
 
 class ContentPartDone(OfText, frozen=True, kw_only=True, tag="response.content_part.done"):
-    part: OutputPart
+    part: OutputText
 
 
 class OutputTextDelta(OfText, frozen=True, kw_only=True, tag="response.output_text.delta"):
@@ -92,14 +88,6 @@ class OutputTextDone(OfText, frozen=True, kw_only=True, tag="response.output_tex
 class AnnotationAdded(OfText, frozen=True, kw_only=True, tag="response.output_text.annotation.added"):
     annotation: ResponseCitation
     annotation_index: int
-
-
-class RefusalDelta(OfText, frozen=True, kw_only=True, tag="response.refusal.delta"):
-    delta: str
-
-
-class RefusalDone(OfText, frozen=True, kw_only=True, tag="response.refusal.done"):
-    refusal: str
 
 
 class StreamError(msgspec.Struct, frozen=True, kw_only=True):
@@ -139,7 +127,6 @@ class ResponseEvents(TextForm[bytes]):
         self.item_id = item_id
         self.after = after
         self._tokens: list[str] = []
-        self._refuses = False
         self._number = 0
 
     @property
@@ -154,7 +141,7 @@ class ResponseEvents(TextForm[bytes]):
         """A delta for each token; before the first, the item and its part."""
         return (self._written(event) for token in tokens for event in self._delta(token))
 
-    def closing(self, final: Response, part: OutputPart) -> Iterator[bytes]:
+    def closing(self, final: Response, part: OutputText) -> Iterator[bytes]:
         """After the last delta. `final`: the response as it has ended. `part`: all the text."""
         yield from map(self._written, self._closing(final, part))
         yield DONE
@@ -165,30 +152,24 @@ class ResponseEvents(TextForm[bytes]):
 
     def _delta(self, token: str) -> Iterator[ResponseEvent]:
         if not self._tokens:
-            self._refuses = is_refusal(token, shaped=self.begun.text.format.type == "json_schema")
             item = OutputMessage(id=self.item_id, status="in_progress")
-            part = Refusal() if self._refuses else OutputText()
             yield OutputItemAdded(sequence_number=self._number, item=item)
-            yield ContentPartAdded(sequence_number=self._number, item_id=self.item_id, part=part)
+            yield ContentPartAdded(sequence_number=self._number, item_id=self.item_id, part=OutputText())
         self._tokens.append(token)
-        delta = RefusalDelta if self._refuses else OutputTextDelta
-        yield delta(sequence_number=self._number, item_id=self.item_id, delta=token)
+        yield OutputTextDelta(sequence_number=self._number, item_id=self.item_id, delta=token)
 
-    def _closing(self, final: Response, part: OutputPart) -> Iterator[ResponseEvent]:
+    def _closing(self, final: Response, part: OutputText) -> Iterator[ResponseEvent]:
         if final.status == "failed":  # what it had begun stays as it is
             assert final.error is not None
             yield self._error(final.error.code, final.error.message)
             yield ResponseFailed(sequence_number=self._number, response=final)
             return
         if self._tokens:
-            if isinstance(part, Refusal):
-                yield RefusalDone(sequence_number=self._number, item_id=self.item_id, refusal=part.refusal)
-            else:
-                for n, annotation in enumerate(part.annotations):
-                    yield AnnotationAdded(
-                        sequence_number=self._number, item_id=self.item_id, annotation=annotation, annotation_index=n
-                    )
-                yield OutputTextDone(sequence_number=self._number, item_id=self.item_id, text=part.text)
+            for n, annotation in enumerate(part.annotations):
+                yield AnnotationAdded(
+                    sequence_number=self._number, item_id=self.item_id, annotation=annotation, annotation_index=n
+                )
+            yield OutputTextDone(sequence_number=self._number, item_id=self.item_id, text=part.text)
             yield ContentPartDone(sequence_number=self._number, item_id=self.item_id, part=part)
             status: Literal["completed", "incomplete"] = "completed" if final.status == "completed" else "incomplete"
             item = OutputMessage(id=self.item_id, status=status, content=(part,))

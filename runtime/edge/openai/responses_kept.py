@@ -26,21 +26,16 @@ from bus.wire.settled import Settled
 from bus.wire.subjects import ID_PATTERN, RESPONSE, Key, key_of
 from runtime.edge.cited import cited, cited_passages, markdown, opened_passages, opened_references, within
 from runtime.edge.door import Caller
-from runtime.edge.openai.asking import is_refusal
 from runtime.edge.openai.responses_schemas import (
-    FormatUsed,
     Incomplete,
     IncompleteDetails,
     OutputMessage,
-    OutputPart,
     OutputText,
-    Refusal,
     Response,
     ResponseAsked,
     ResponseCitation,
     ResponseError,
     ResponseUsage,
-    TextUsed,
 )
 from runtime.edge.problems import Problem
 from runtime.edge.state import Edge
@@ -128,24 +123,10 @@ def begun(run_id: str, kept: Kept) -> Response:
         "status": "in_progress",
         "model": body.model or "",
         "service_tier": "flex" if body.service_tier == "flex" else "default",
-        "text": TextUsed(format=_format_of(body)),
         "tool_choice": "none" if body.tool_choice == "none" else "auto",
     }
-    echoed = {name: given[name] for name in given if name not in ("tools", "reasoning", "top_logprobs")}
+    echoed = {name: given[name] for name in given if name not in ("tools", "reasoning", "text", "top_logprobs")}
     return Response(**(echoed | own))
-
-
-def _format_of(body: ResponseAsked) -> FormatUsed:
-    given = body.text.format if body.text else None
-    if given is None or given.type != "json_schema":
-        return FormatUsed()
-    return FormatUsed(
-        type="json_schema",
-        name=given.name,
-        description=given.description,
-        schema=None,
-        strict=given.strict is not False,
-    )
 
 
 def response_of(run_id: str, kept: Kept, record: RunRecord, base: str, *, withdrawn: bool) -> Response:
@@ -204,10 +185,8 @@ def _incomplete(record: RunRecord, withdrawn: bool) -> Incomplete | None:
     return "max_output_tokens" if record.cut == "length" else None
 
 
-def part_of(text: str, quoted: Sequence[NearPassage], response: Response, base: str) -> OutputPart:
+def part_of(text: str, quoted: Sequence[NearPassage], response: Response, base: str) -> OutputText:
     """The text that the client received, as an answer or in place of one. `quoted`: the passages at its end."""
-    if is_refusal(text, shaped=response.text.format.type == "json_schema"):
-        return Refusal(refusal=text)
     return OutputText(text=text, annotations=_annotations_of(text, quoted, response, base))
 
 

@@ -13,7 +13,6 @@ from msgspec import Meta
 from bus.powers.events import Stretch
 from index.filters import Filter
 from prompts.vocabulary import Language, Release, Style, Urgency, Voice
-from runtime.edge.openai.schemas import Given
 
 Role = Literal["user", "assistant", "system", "developer"]
 ItemStatus = Literal["in_progress", "completed", "incomplete"]
@@ -48,13 +47,7 @@ class InputItem(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class TextFormat(msgspec.Struct, frozen=True):
-    """`json_schema`: the answer is JSON in the shape of `schema`."""
-
     type: Literal["text", "json_object", "json_schema"] = "text"
-    name: str = ""
-    description: str | None = None
-    schema: Given | None = None
-    strict: bool | None = None
 
 
 class TextAsked(msgspec.Struct, frozen=True):
@@ -152,19 +145,10 @@ class OutputText(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", ta
     logprobs: tuple[()] = ()
 
 
-class Refusal(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="refusal"):
-    """The text in place of an answer that was to fit a `json_schema`."""
-
-    refusal: str = ""
-
-
-type OutputPart = OutputText | Refusal
-
-
 class OutputMessage(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     status: ItemStatus
-    content: tuple[OutputPart, ...] = ()
+    content: tuple[OutputText, ...] = ()
     role: Literal["assistant"] = "assistant"
     type: Literal["message"] = "message"
 
@@ -204,13 +188,7 @@ class ReasoningUsed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FormatUsed(msgspec.Struct, frozen=True, kw_only=True):
-    """The format of the text; Open Responses has all but its type in that of JSON only, and its schema empty."""
-
-    type: Literal["text", "json_schema"] = "text"
-    name: str | msgspec.UnsetType = msgspec.UNSET
-    description: str | msgspec.UnsetType | None = msgspec.UNSET
-    schema: msgspec.UnsetType | None = msgspec.UNSET
-    strict: bool | msgspec.UnsetType = msgspec.UNSET
+    type: Literal["text"] = "text"
 
 
 class TextUsed(msgspec.Struct, frozen=True, kw_only=True):

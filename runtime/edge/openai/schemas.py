@@ -39,16 +39,8 @@ class StreamOptions(msgspec.Struct, frozen=True):
     include_usage: bool = False
 
 
-class JsonSchema(msgspec.Struct, frozen=True):
-    """The `json_schema` of a `response_format`."""
-
-    name: str = ""
-    schema: Given | None = None
-
-
 class ResponseFormat(msgspec.Struct, frozen=True):
     type: str = "text"
-    json_schema: JsonSchema | None = None
 
 
 class ChatAsked(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,11 +108,9 @@ class Annotation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):
-    """`refusal`: what is said in place of an answer where a `json_schema` was asked for; `content` is null then."""
-
-    content: str | None
+    content: str
     role: Literal["assistant"] = "assistant"
-    refusal: str | None = None
+    refusal: None = None
     annotations: tuple[Annotation, ...] = ()
 
 
@@ -152,7 +142,6 @@ class Completion(msgspec.Struct, frozen=True, kw_only=True):
 class Delta(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     role: Literal["assistant"] | None = None
     content: str | None = None
-    refusal: str | None = None
     annotations: tuple[Annotation, ...] = ()
 
 

@@ -7,8 +7,6 @@ from typing import Any
 
 import msgspec
 
-from bus.wire.errors import Unavailable
-from bus.wire.response_schema import NEEDS_MODEL
 from prompts.contracts import PROMPTS, Part, Prompt
 from runtime.engines.engine import Delta, Finished, Request, Wiring
 from runtime.engines.extractive import answers, judging, queries, rewriting
@@ -51,8 +49,6 @@ class ExtractiveEngine:
 
     async def generate(self, request: Request) -> AsyncIterator[Delta | Finished]:
         """Yield the reply as one delta: prose after what was already shown."""
-        if request.schema is not None:
-            raise Unavailable(NEEDS_MODEL)
         if request.size > _LONG:
             reply = await asyncio.to_thread(reply_to, request.variables)
         else:

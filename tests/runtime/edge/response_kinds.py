@@ -71,7 +71,6 @@ async def hang(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None
 KINDS: dict[str, Answer] = {
     "cite": ends(CITED_TEXT, outcome="answered", answer=CITED_TEXT, confidence="high", references=CITED),
     "cut": ends(CITED_TEXT[:20], outcome="answered", answer=CITED_TEXT[:20], cut="length", references=CITED),
-    "shape": ends(outcome="answered", answer='{"weeks": 3}'),
     "refuse": ends(outcome="refused", reason="no_evidence", answer="The documents do not say."),
     "withdraw": ends(
         "Within 90 days [1].",

@@ -7,13 +7,12 @@ from typing import Any
 import aiohttp
 import msgspec
 import openai
-import pydantic
 import pytest
 from markdown_it import MarkdownIt
 
 from bus.runs.run_record import RunRecord
 from runtime.edge.cited import markdown
-from tests.runtime.edge.conftest import NEAR, Pipeline, plays
+from tests.runtime.edge.conftest import NEAR
 from tests.runtime.edge.strict_sse import parse
 
 PASSAGES = {"type": "passages", "items": msgspec.to_builtins(NEAR), "status": "end"}
@@ -106,33 +105,6 @@ async def test_passages_beyond_max_tokens_are_not_quoted(edge: str, stream: bool
         assert usage.completion_tokens == len(said.split()) <= most
         assert response.output_text == said
         assert response.status == ("completed" if why == "stop" else "incomplete")
-
-
-class Days(pydantic.BaseModel):
-    days: int
-
-
-async def test_json_schema_refusal_has_null_content(edge: str, pipeline: Pipeline) -> None:
-    pipeline.scripts["shape"] = plays('{"days": 14}', outcome="answered", answer='{"days": 14}')
-    async with openai.AsyncOpenAI(base_url=f"{edge}/v1", api_key="none", max_retries=0) as client:
-
-        async def asked(question: str) -> Any:
-            messages: Any = [{"role": "user", "content": question}]
-            done = await client.chat.completions.parse(model="general", messages=messages, response_format=Days)
-            async with client.chat.completions.stream(
-                model="general", messages=messages, response_format=Days
-            ) as stream:
-                streamed = (await stream.get_final_completion()).choices[0].message
-            message: Any = done.choices[0].message
-            assert (streamed.content or None, streamed.refusal) == (message.content, message.refusal)
-            return message
-
-        refused = await asked("near enough?")
-        assert (refused.content, refused.parsed) == (None, None)
-        assert refused.refusal == TOLD + markdown(NEAR)
-        assert not refused.annotations
-        answered = await asked("shape it")
-        assert (answered.parsed, answered.refusal) == (Days(days=14), None)
 
 
 def test_markdown_quotes_passages_without_their_markup() -> None:

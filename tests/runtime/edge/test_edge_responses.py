@@ -3,8 +3,6 @@
 import asyncio
 
 import aiohttp
-import openai
-import pydantic
 import pytest
 
 from bus.powers.events import Error
@@ -115,38 +113,6 @@ async def test_passages_without_room_are_not_quoted(http: aiohttp.ClientSession)
     assert (final["incomplete_details"], len(final["passages"])) == ({"reason": "max_output_tokens"}, 2)
     asked = await created(http, "And then?", previous_response_id=response_id)
     assert asked["status"] == "completed"
-
-
-class Loan(pydantic.BaseModel):
-    weeks: int
-
-
-@pytest.mark.parametrize("text", ["refuse", "near"])
-async def test_json_schema_refusal_is_not_json(http: aiohttp.ClientSession, edge: str, text: str) -> None:
-    said = (await created(http, text))["output"][0]["content"][0]["text"]
-    async with openai.AsyncOpenAI(base_url=f"{edge}/v1", api_key="none", max_retries=0) as client:
-        whole = await client.responses.parse(model="general", input=text, text_format=Loan)
-        assert (whole.status, whole.output_text, whole.output_parsed) == ("completed", "", None)
-        (part,) = whole.output[0].content  # type: ignore[union-attr]
-        assert (part.type, getattr(part, "refusal", None)) == ("refusal", said)
-        async with client.responses.stream(model="general", input=text, text_format=Loan) as stream:
-            events = [event async for event in stream]
-    shown = [event.delta for event in events if event.type == "response.refusal.delta"]
-    told = [event.refusal for event in events if event.type == "response.refusal.done"]
-    assert ("".join(shown), told) == (said, [said])
-    assert not [event.type for event in events if event.type.startswith("response.output_text.")]
-    final = next(event.response for event in events if event.type == "response.completed")
-    assert [each.to_dict() for each in final.output[0].content] == [part.to_dict()]  # type: ignore[union-attr]
-    async with http.get(f"{CREATE}/{final.id}") as response:  # and whenever it is looked at
-        assert (await response.json())["output"][0]["content"] == [{"type": "refusal", "refusal": said}]
-
-
-async def test_json_schema_answer_is_text(edge: str) -> None:
-    async with openai.AsyncOpenAI(base_url=f"{edge}/v1", api_key="none", max_retries=0) as client:
-        whole = await client.responses.parse(model="general", input="shape", text_format=Loan)
-        assert whole.output_parsed == Loan(weeks=3)
-        async with client.responses.stream(model="general", input="shape", text_format=Loan) as stream:
-            assert (await stream.get_final_response()).output_parsed == Loan(weeks=3)
 
 
 @pytest.mark.parametrize("after", [0, 3, 5])

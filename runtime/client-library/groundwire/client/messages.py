@@ -4,7 +4,7 @@ Offsets count characters (Unicode code points). Times are seconds, `asked_at` an
 """
 
 from datetime import date
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -47,13 +47,9 @@ class Filter(_Asked, frozen=True, kw_only=True):
 
 
 class Constraints(_Asked, frozen=True, kw_only=True):
-    """`stop`: up to four texts; the answer ends before the first. `response_schema`: a JSON Schema, for an answer that is JSON."""
-
     max_tokens: int | None = None
     style: str | None = None
     must_cite: bool | None = None
-    stop: tuple[str, ...] | None = None
-    response_schema: dict[str, Any] | None = None  # any JSON Schema
 
 
 class Question(_Asked, frozen=True, kw_only=True):
