@@ -1,7 +1,7 @@
 """End runs that nothing else will end: past their deadline, or delivered too often. Delete canaries that are over.
 
-It follows questions and ends in the journal, so it needs no advisories. Any number of janitors may run, since an end is
-written only once.
+It follows questions and ends in the journal, so it needs no advisories. Of several processes one is at work, as for the pruner;
+two at once do no harm, since an end is written only once.
 """
 
 import asyncio
@@ -21,11 +21,11 @@ from bus.journal.journal import Journal
 from bus.journal.records import decode
 from bus.transport.connection import Inbox
 from bus.transport.envelope import read, set_aside
-from bus.transport.follow import Stored, follow
+from bus.transport.follow import Following, Stored
 from bus.transport.health import Watch
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Failure, Poison
-from bus.wire.messages import QuestionAsked, RunFinished
+from bus.wire.messages import QuestionAsked, RunFinished, words_asked
 from bus.wire.settled import Settled
 from bus.wire.subjects import RUNS, BadId, consumed_subject, finished, is_canary, parse
 
@@ -56,15 +56,15 @@ class Janitor:
         inbox: Inbox,
         journal: Journal,
         settings: BusSettings,
-        deletes: Callable[[], bool] = lambda: True,
+        working: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`deletes`: whether this process deletes canaries now, of several processes."""
+        """`working`: whether this process does the work now, of several."""
         self.client = client
         self.inbox = inbox
         self.journal = journal
         self.settings = settings
         self.watch = Watch()
-        self._deletes = deletes
+        self._working = working
         self.open: dict[str, tuple[float, str]] = {}
         #: Called with the end of each run, and its id.
         self.on_end: Callable[[str, Stored], None] = lambda run_id, end: None
@@ -79,10 +79,19 @@ class Janitor:
         await self.watch.stop()
 
     async def _watch(self) -> None:
-        horizon = time.time() - LONGEST_S - self.settings.deadline_s
-        filters = [consumed_subject(QuestionAsked), consumed_subject(RunFinished)]
-        async for stored in follow(self.client, RUNS, filters, since=horizon):
-            self._note(stored)
+        """Follow while this process is at work, which begins with the oldest run that may be open. Never returns."""
+        found = Following(self.client, RUNS, [consumed_subject(QuestionAsked), consumed_subject(RunFinished)])
+        while True:
+            horizon = time.time() - LONGEST_S - self.settings.deadline_s
+            if self._working():
+                async with contextlib.aclosing(found.batches(since=horizon)) as batches:
+                    async for batch in batches:
+                        for stored in batch:
+                            self._note(stored)
+                        if not self._working():
+                            break
+            self.open.clear()
+            await asyncio.sleep(self.settings.janitor_period_s)
 
     def _note(self, stored: Stored) -> None:
         try:
@@ -116,7 +125,7 @@ class Janitor:
                 self.open.pop(run_id, None)
             for run_id in [run for run, at in self._canaries.items() if now > at]:
                 try:
-                    if self._deletes():
+                    if self._working():
                         await forget_run(self.journal.js, run_id)
                 except (nats.errors.Error, TimeoutError) as error:
                     self._canaries[run_id] = now + KEPT_S
@@ -135,7 +144,9 @@ class Janitor:
             log.warning("%s; the run ends at its deadline", failure)
             return
         if found is not None:
-            _, question = self.open.get(found.key.run_id, (0.0, ""))
+            question = ""
+            with contextlib.suppress(Poison):
+                question = words_asked(found.message)
             detail = f"{advisory.consumer} gave up after {advisory.deliveries} tries"
             await self._end(found.key.run_id, Settled(outcome="failed", question=question, detail=detail))
 

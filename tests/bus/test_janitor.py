@@ -4,7 +4,7 @@ import contextlib
 import dataclasses
 import secrets
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import msgspec
 import pytest
@@ -30,8 +30,10 @@ def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextlib.asynccontextmanager
-async def watching(wire: Wire, settings: BusSettings) -> AsyncIterator[Janitor]:
-    janitor = Janitor(wire.client, wire.inbox, wire.journal, settings)
+async def watching(
+    wire: Wire, settings: BusSettings, at_work: Callable[[], bool] = lambda: True
+) -> AsyncIterator[Janitor]:
+    janitor = Janitor(wire.client, wire.inbox, wire.journal, settings, at_work)
     await janitor.start()
     yield janitor
     await janitor.stop()
@@ -51,6 +53,21 @@ async def test_run_older_than_the_janitor_is_ended(own_settings: BusSettings, ow
     late = await ask(own_wire, deadline_s=0.05)
     async with watching(own_wire, own_settings):
         assert (await ended(own_wire, late)).reason == "timeout"
+
+
+async def test_one_takes_over_from_the_other(own_settings: BusSettings, own_wire: Wire) -> None:
+    first = True
+    async with (
+        watching(own_wire, own_settings, lambda: first) as one,
+        watching(own_wire, own_settings, lambda: not first) as other,
+    ):
+        asked = await ask(own_wire, deadline_s=100.0)
+        await until(lambda: asked in one.open)
+        assert not other.open
+        first = False
+        late = await ask(own_wire, deadline_s=0.05)
+        assert (await ended(own_wire, late)).reason == "timeout"
+        await until(lambda: asked in other.open and not one.open)
 
 
 async def test_header_deadline_has_priority(own_settings: BusSettings, own_wire: Wire) -> None:
