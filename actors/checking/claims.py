@@ -79,12 +79,6 @@ def claims_of(document: Document) -> Iterator[Claim]:
             heading, before = text, ""
 
 
-def claim_of(sentence: str) -> Claim:
-    """A sentence by itself."""
-    text = strip_markers(sentence).strip()
-    return Claim(text=text, start=0, end=len(sentence), states=states(text))
-
-
 def without_mark(text: str) -> str:
     """The text of an item without its bullet or number and without the addresses after it."""
     return _LINKS.sub("", _MARK.sub("", text)).strip()

@@ -35,13 +35,12 @@ _SEARCHES: Final = 4
 
 
 class CheckAsked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A text, plain or Markdown, or its sentences, to be checked. Give one of the two.
+    """A text, plain or Markdown, to be checked.
 
     `contexts`: compare with these in place of the index. `language` is the text's, detected for each sentence if omitted.
     """
 
-    text: Annotated[str, Meta(max_length=LONGEST_TEXT)] = ""
-    sentences: Annotated[tuple[Annotated[str, Meta(max_length=4000)], ...], Meta(max_length=MOST_SENTENCES)] = ()
+    text: Annotated[str, Meta(max_length=LONGEST_TEXT)]
     contexts: Annotated[tuple[Context, ...], Meta(max_length=50)] | None = None
     filter: Filter | None = None
     language: Language | None = None
@@ -96,16 +95,11 @@ async def checked(edge: Edge, groups: Groups, body: CheckAsked) -> CheckReport:
 
 def _claims(body: CheckAsked) -> "tuple[Claim, ...]":
     """Raises Invalid."""
-    from actors.checking.claims import claim_of
     from index.readers import Unreadable
     from runtime.checked.file import checked_file
 
-    text = body.text.strip()
-    if bool(text) == bool(body.sentences):
-        wrong = "`sentences` is given too; leave one out" if text else "it is empty; give a text, or `sentences`"
-        raise Invalid("invalid", f"text: {wrong}", "text")
-    if body.sentences:
-        return tuple(map(claim_of, body.sentences))
+    if not body.text.strip():
+        raise Invalid("invalid", "text: it is empty; give a text", "text")
     try:
         return checked_file("text.md", body.text.encode("utf-8", "replace")).claims
     except Unreadable as problem:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from actors.checking.claims import claim_of, claims_of, placed
+from actors.checking.claims import claims_of, placed, states
 from index.readers import Source, read
 
 TEXT = """# Leave
@@ -52,7 +52,7 @@ def test_only_statements_are_claims() -> None:
     ],
 )
 def test_instructions_claim_nothing(sentence: str) -> None:
-    assert not claim_of(sentence).states
+    assert not states(sentence)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_instructions_claim_nothing(sentence: str) -> None:
     ],
 )
 def test_statements_claim_something(sentence: str) -> None:
-    assert claim_of(sentence).states
+    assert states(sentence)
 
 
 def test_addresses_after_a_sentence_claim_nothing() -> None:

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from actors.checking.claims import Claim, claim_of
+from actors.checking.claims import Claim, states
 from actors.checking.spans import Found, density, words_of
 from actors.checking.verdicts import judged
 from bus.wire.parts import Passage
+from index.text.citations import strip_markers
 
 ROOT = Path(__file__).resolve().parents[3]
 POLICY = """Annual leave
@@ -16,6 +17,11 @@ You can carry over a maximum of 240 annual leave hours from one leave year to th
 it is issued. Expired award leave cannot be recovered. The trainer earns 30 dollars for each course, and the assistant 12.
 Is the canteen open on Sundays?
 """
+
+
+def claim_of(sentence: str) -> Claim:
+    text = strip_markers(sentence).strip()
+    return Claim(text=text, start=0, end=len(sentence), states=states(text))
 
 
 def given(*texts: str) -> Found:

@@ -36,10 +36,10 @@ async def test_text_is_checked_in_order(http: aiohttp.ClientSession) -> None:
     assert report["snapshot"]
 
 
-async def test_sentences_and_contexts(http: aiohttp.ClientSession) -> None:
+async def test_contexts(http: aiohttp.ClientSession) -> None:
     context = {"content": "Pears cost 3 euros a kilo.", "metadata": {"source_id": "prices"}}
-    sentences = ["Pears cost 3 euros a kilo.", "Pears cost 5 euros a kilo."]
-    _, report = await post(http, {"sentences": sentences, "contexts": [context]})
+    text = "Pears cost 3 euros a kilo. Pears cost 5 euros a kilo."
+    _, report = await post(http, {"text": text, "contexts": [context]})
     assert [sentence["verdict"] for sentence in report["sentences"]] == ["verified", "contradicted"]
     assert report["sentences"][1]["spans"][0]["against"] == "3"
 
@@ -47,9 +47,8 @@ async def test_sentences_and_contexts(http: aiohttp.ClientSession) -> None:
 @pytest.mark.parametrize(
     ("body", "says"),
     [
-        ({}, "it is empty; give a text, or `sentences`"),
-        ({"text": " "}, "it is empty; give a text, or `sentences`"),
-        ({"text": "A.", "sentences": ["A."]}, "`sentences` is given too; leave one out"),
+        ({}, "is missing"),
+        ({"text": " "}, "it is empty; give a text"),
         ({"text": "x" * (LONGEST_TEXT + 1)}, ""),
         ({"text": "The cat sat. " * (MOST_SENTENCES + 1)}, "send at most"),
         ({"text": "---"}, "it cannot be read"),
@@ -91,7 +90,7 @@ async def test_client_checks(world: World) -> None:
     async with Client(world.open, patience_s=5.0) as client:
         checked = await client.check(f"{TRUE} {FALSE}")
         contexts = [Context(content="No pears are sold.", metadata=ContextMetadata(source_id="shop"))]
-        given = await client.check(sentences=["No pears are sold."], contexts=contexts)
+        given = await client.check("No pears are sold.", contexts=contexts)
     assert [sentence.verdict for sentence in checked.sentences] == ["verified", "contradicted"]
     assert given.sentences[0].spans[0].source_id == "shop"
 

@@ -39,8 +39,7 @@ class _Search(msgspec.Struct, omit_defaults=True, kw_only=True):
 
 
 class _Check(msgspec.Struct, omit_defaults=True, kw_only=True):
-    text: str = ""
-    sentences: tuple[str, ...] = ()
+    text: str
     contexts: tuple[Context, ...] | None = None
     language: str | None = None
     filter: Filter | None = None
@@ -123,17 +122,15 @@ class Client:
 
     async def check(
         self,
-        text: str = "",
+        text: str,
         *,
-        sentences: Sequence[str] = (),
         contexts: Sequence[Context] | None = None,
         language: str | None = None,
         filter: Filter | None = None,
     ) -> Checked:
-        """Compare each sentence of a text, or each of `sentences`, with the documents or `contexts`. Raises GroundwireError."""
+        """Compare each sentence of a text with the documents or `contexts`. Raises GroundwireError."""
         body = _Check(
             text=text,
-            sentences=tuple(sentences),
             contexts=None if contexts is None else tuple(contexts),
             language=language,
             filter=filter,
