@@ -123,17 +123,21 @@ def choice_of(asked: Asked, ranked: Sequence[Ranked], shown: Sequence[Ranked], p
             (each.unit.passage, *lead_of(asked.in_language(passages[each.unit.passage].language), each.read))
             for each in shown
         ),
-        probability=0.0 if _denied(asked, shown[0]) else probability(signs(asked, ranked, shown, passages), learned),
+        probability=0.0 if _is_no_answer(asked, shown) else probability(signs(asked, ranked, shown, passages), learned),
         compares=bool(asked.sides),
     )
 
 
-def _denied(asked: Asked, best: Ranked) -> bool:
-    """Whether a row is chosen for a question that denies something, and the row does not.
+def _is_no_answer(asked: Asked, shown: Sequence[Ranked]) -> bool:
+    """Whether a row is chosen for a question that denies something and does not, or what explains has hardly a word of its own.
 
     A row is chosen for the words that it shares with the question, so it most likely has what the question denies.
     """
-    return best.unit.kind == "table_row" and is_negated(asked.text) and not is_negated(best.unit.text)
+    best = shown[0].unit
+    if best.kind == "table_row" and is_negated(asked.text) and not is_negated(best.text):
+        return True
+    new = frozenset().union(*(each.read.bag for each in shown)) - asked.terms.keys()
+    return asked.kind in ("manner", "reason") and len(new) <= len(asked.terms) // 2
 
 
 def choice_in(choice: Choice, evidence: Sequence[Span], passages: Sequence[Passage]) -> Choice | None:

@@ -3,6 +3,7 @@
 A unit is the smallest such stretch that says something by itself.
 """
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -11,6 +12,7 @@ from msgspec.structs import replace
 
 from actors.evidence.section import introductions
 from bus.wire.parts import Passage
+from index.languages import union
 from index.text import units as cutting
 from index.text.passages import weigh
 
@@ -20,6 +22,8 @@ MOST = 580
 LONG_PARAGRAPH = 300
 #: The level of a heading that has no mark.
 LOWEST = 6
+#: A paragraph that begins so is an item of a list of steps.
+_STEP = re.compile(union(lambda language: language.headings.step).pattern, re.IGNORECASE)
 
 
 class Unit(msgspec.Struct, frozen=True):
@@ -79,7 +83,7 @@ def _cut(passage: Passage) -> tuple[Unit, ...]:
                 passage=0,
                 start=start,
                 end=end,
-                kind=group[0].kind,
+                kind="list_item" if _STEP.match(text) else group[0].kind,
                 text=text,
                 path=tuple(title for _, title in path),
                 intro="" if stretch is None or inside else told.get(stretch, ""),

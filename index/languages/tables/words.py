@@ -30,6 +30,7 @@ class Headings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     chapter: Pattern
     section: Pattern
     numbered_line: Pattern  # what begins a line of its own in a PDF: a numbered article
+    step: Pattern  # what begins a paragraph that is a step
     style: Words  # what a word processor calls its heading styles, before their level
 
 
