@@ -70,7 +70,7 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 class Retrieval(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How much is retrieved, and how little is too little."""
 
-    k: Depth = 10  # passages after fusion
+    k: Depth = 13  # passages after fusion
     bm25_k: Depth = 10
     vector_k: Depth = 10
     rerank: bool = True  # all of both by the reranker, if the settings name one, before k of them are kept

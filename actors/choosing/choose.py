@@ -37,8 +37,10 @@ _BESIDE = 0.07
 CLEAR_SHARE = 0.6
 #: What being out of date counts against a unit, in the scores of the ranking; twice where what replaces it has a likely unit.
 OUT_OF_DATE = 3.0
-#: A unit speaks of the same as one that it replaces if both have this part of the words of the shorter one.
+#: A unit speaks of the same as one that it replaces if it has this part of that one's words.
 _SAME = 0.5
+#: What a numbered step below a heading with all words of the question has more, in the scores of the ranking.
+STEP = 2.0
 #: How many of the best units are looked through for others to show.
 _DEEP = 30
 #: Units that are no entries of a table of contents.
@@ -162,6 +164,7 @@ def rank_units(asked: Asked, units: Sequence[Unit], passages: Sequence[Passage],
     rows = values(asked, read, passages)
     weighing = by_place(learned)
     scores = copies_as_one([sum(map(mul, weighing, row)) for row in rows], read)
+    scores = _steps_as_one(asked, scores, read)
     highest = max((*scores, learned.none))
     odds = [math.exp(score - highest) for score in scores]
     whole = sum(odds) + math.exp(learned.none - highest)
@@ -183,6 +186,19 @@ def copies_as_one(scores: list[float], read: Sequence[Read]) -> list[float]:
             best = max(copies, key=scores.__getitem__)
             for at in copies:
                 scores[at] = whole if at == best else -math.inf
+    return scores
+
+
+def _steps_as_one(asked: Asked, scores: list[float], read: Sequence[Read]) -> list[float]:
+    """The scores for a manner: the best step of a list below a heading that has the question's words has those of all."""
+    lists: dict[tuple[int, int], list[int]] = {}
+    for at, each in enumerate(read if asked.kind == "manner" else ()):
+        if each.unit.kind == "list_item" and each.unit.text[:1].isdigit() and asked.terms.keys() <= each.context:
+            lists.setdefault((each.unit.passage, each.unit.section), []).append(at)
+    for steps in lists.values():
+        if len(steps) > 1:
+            best = max(steps, key=scores.__getitem__)
+            scores[best] = STEP + math.log(sum(math.exp(scores[at]) for at in steps))
     return scores
 
 
@@ -254,8 +270,8 @@ def _newer(one: Ranked, ranked: Sequence[Ranked], named: Mapping[int, str], old:
 
 
 def _in_common(one: Ranked, other: Ranked) -> float:
-    common = len(one.read.bag & other.read.bag)
-    return common / min(len(one.read.bag), len(other.read.bag)) if common > 1 else 0.0
+    """The share of one's words that the other has."""
+    return len(one.read.bag & other.read.bag) / max(len(one.read.bag), 1)
 
 
 def to_show(asked: Asked, ranked: Sequence[Ranked], most: float = MOST) -> list[Ranked]:

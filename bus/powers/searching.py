@@ -28,8 +28,10 @@ TRY_S, LONGEST_TRY_S = 3.0, 24.0
 
 #: More candidates than anyone reads; without a limit one search could hold a thread for minutes.
 LARGEST_K = 1000
-#: The default number of candidates of each side, today and in traces of earlier versions.
-USUAL_DEPTH, _EARLIER_DEPTH = 10, 5
+#: The default number of candidates of each side.
+USUAL_DEPTH = 10
+#: The default numbers of passages and of candidates of each side, today and in traces of earlier versions.
+_USUAL, _EARLIER = (13, USUAL_DEPTH, USUAL_DEPTH), ((10, 5, 5), (10, 10, 10))
 type Candidates = Annotated[int, Meta(ge=0, le=LARGEST_K)]
 
 
@@ -90,13 +92,17 @@ def record_of(request: SearchRequest, hits: bytes, began: float) -> SearchRecord
 def answers(record: SearchRecord, request: SearchRequest) -> bool:
     """Whether this record answers that search, for whomever and in whichever snapshot.
 
-    Old records hold the earlier default depth, which answers for today's.
+    Old records hold the earlier default numbers, which answer for today's.
     """
     unlike = {"groups", "snapshot", "run", "as_list"}
-    if record.bm25_k == record.vector_k == _EARLIER_DEPTH and request.bm25_k == request.vector_k == USUAL_DEPTH:
-        unlike |= {"bm25_k", "vector_k"}
+    if _sizes(request) == _USUAL and _sizes(record) in _EARLIER:
+        unlike |= {"k", "bm25_k", "vector_k"}
     names = (field.name for field in msgspec.structs.fields(request) if field.name not in unlike)
     return all(getattr(record, name) == getattr(request, name) for name in names)
+
+
+def _sizes(search: SearchRequest | SearchRecord) -> tuple[int, int, int]:
+    return search.k, search.bm25_k, search.vector_k
 
 
 def reply_of(record: SearchRecord) -> SearchReply:

@@ -27,7 +27,13 @@ SENTENCE = (
 def found(question: str, *paragraphs: str) -> tuple[Ranked, ...]:
     """The units of these paragraphs; one that begins with # is a heading, with | a row, with - an item of a list."""
     asked = read_question(resolved(QuestionAsked(question=question)), Collection())
-    kinds: dict[str, BlockKind] = {"#": "heading", "|": "table_row", "-": "list_item"}
+    kinds: dict[str, BlockKind] = {
+        "#": "heading",
+        "|": "table_row",
+        "-": "list_item",
+        "1": "list_item",
+        "2": "list_item",
+    }
     blocks: list[Piece] = [(kinds.get(each[0], "prose"), each) for each in paragraphs]
     return tuple(rank(asked, passages(*blocks), weights()))
 
@@ -52,6 +58,55 @@ def paragraph(word: str, weight: int) -> str:
 def test_likeliest_units_that_fit_are_shown(weights: Sequence[int], wanted: list[int]) -> None:
     texts = [paragraph(word, weight) for word, weight in zip(("alder", "birch", "cedar"), weights, strict=True)]
     assert shown("Where is the mill?", (0.3, 0.28, 0.27), texts) == [texts[at] for at in wanted]
+
+
+@pytest.mark.parametrize(
+    ("question", "best"),
+    [
+        ("What should I do about heat stroke?", "1. Call for help."),
+        ("Who gets heat stroke?", "Heat stroke is rare in the north."),
+    ],
+)
+def test_steps_below_a_heading_are_as_likely_as_all_of_them(question: str, best: str) -> None:
+    steps = ("1. Call for help.", "2. Move into the shade.", "2. Take off clothes.")
+    assert found(question, "# Heat stroke", *steps, "# Other", "Heat stroke is rare in the north.")[0].unit.text == best
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "Step 1: Boil it.",
+        "第一步：煮水。",
+        "Étape 1 : Faites bouillir.",
+        "Paso 1: Hiérvelo.",
+        "1단계: 끓인다.",
+        "الخطوة الأولى: اغلِه.",
+    ],
+)
+def test_paragraph_that_is_a_step_is_an_item(step: str) -> None:
+    assert [unit.kind for unit in units_of(passages(("prose", step), ("prose", "Boil it.")))] == ["list_item", "prose"]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "answers"),
+    [
+        ("How do I view the usage of the disk?", "View disk usage.", False),
+        ("How do I view the usage of the disk?", "View the disk usage by calling the command df with a folder.", True),
+        ("What is the usage of the disk?", "View disk usage.", True),
+    ],
+)
+def test_caption_tells_no_manner(question: str, text: str, answers: bool) -> None:
+    asked = read_question(resolved(QuestionAsked(question=question)), Collection())
+    ranked = found(question, text)
+    assert (choice_of(asked, ranked, ranked[:1], passages(("prose", text))).probability > 0) is answers
+
+
+def test_copies_count_as_one() -> None:
+    ranked = found("Where is the old mill?", "The mill is old.", "# Other", "The mill is old.", "The old mill is tall.")
+    alone = found("Where is the old mill?", "The mill is old.", "# Other", "The old mill is tall.")
+    shares = [next(each.share for each in units if each.unit.text == "The mill is old.") for units in (ranked, alone)]
+    assert shares[0] > shares[1]
+    assert min(each.share for each in ranked) == 0
 
 
 @pytest.mark.parametrize("shares", [(0.6, 0.005), (0.005, 0.004)])
