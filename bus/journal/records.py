@@ -175,7 +175,11 @@ def decode(type_name: str, data: bytes) -> Message:
 def as_now(record: Record) -> Record:
     """The record under today's message types."""
     kind, data = _as_now(record.key.type, record.data)
-    return record if kind == record.key.type else replace(record, key=replace(record.key, type=kind), data=data)
+    return (
+        record
+        if kind == record.key.type
+        else replace(record, key=msgspec.structs.replace(record.key, type=kind), data=data)
+    )
 
 
 def _as_now(type_name: str, data: bytes) -> tuple[str, bytes]:
