@@ -28,7 +28,7 @@ _LONGEST_QUESTION: Final = 256
 #: What a letter of no piece costs: more than any piece.
 _UNKNOWN: Final = 25.0
 #: From this nearness on a passage in another language is near a question.
-NEAR_ABROAD: Final = 0.36
+NEAR_ABROAD: Final = 0.31
 #: The part of the whole texts in the result; the rest is that of the question's single pieces.
 _WHOLE: Final = 0.35
 
@@ -37,13 +37,16 @@ _Rows = NDArray[np.float32]
 
 
 class _Table(NamedTuple):
-    """One row for each piece: a vector of length 1 in whole numbers, the factor that they take, and the weight of the piece."""
+    """One row for each piece: a vector of length 1 in whole numbers, the factor that they take, the weight of the piece, and its
+    weight in a question, which is less for a piece that most texts have something like.
+    """
 
     vectors: NDArray[np.int8]
     scale: _Rows
     weight: _Rows
+    asked: _Rows
 
-    def rows(self, numbers: _Numbers) -> _Rows:
+    def rows(self, numbers: NDArray[np.integer]) -> _Rows:
         return self.vectors.take(numbers, 0).astype(np.float32) * self.scale.take(numbers)[:, None]
 
 
@@ -63,15 +66,21 @@ def nearness(question: str, texts: Sequence[str]) -> list[float]:
     if not len(wanted) or not any(map(len, held)):
         return [0.0] * len(texts)
     table = _table()
-    every, places = np.unique(np.concatenate(held), return_inverse=True)
-    vectors, weights = table.rows(every), table.weight.take(every)
-    counts = np.zeros((len(held), len(every)), dtype=np.float32)
-    np.add.at(counts, (np.repeat(np.arange(len(held)), list(map(len, held))), places), weights[places])
-    asked, heavy = table.rows(wanted), table.weight.take(wanted)
-    whole = _unit(counts @ vectors) @ _unit(heavy[None] @ asked)[0]
+    sizes = list(map(len, held))
+    pieces = np.concatenate(held)
+    at = np.zeros(len(table.scale), dtype=np.intp)
+    at[pieces] = 1
+    every = np.flatnonzero(at)
+    at[every] = np.arange(len(every))
+    places = at[pieces]
+    vectors = table.rows(every)
+    cells = np.repeat(np.arange(len(held)) * len(every), sizes) + places
+    counts = np.bincount(cells, table.weight[pieces], len(held) * len(every)).astype(np.float32).reshape(len(held), -1)
+    asked, heavy = table.rows(wanted), table.asked.take(wanted)
+    whole = _unit(counts @ vectors) @ _unit(table.weight.take(wanted)[None] @ asked)[0]
     cosines = np.zeros((len(wanted), len(every) + 1), dtype=np.float32)
     np.clip(asked @ vectors.T, 0, 1, out=cosines[:, :-1])
-    nearest = np.square(_most(cosines, places, list(map(len, held))))
+    nearest = np.square(_most(cosines, places, sizes))
     single = heavy @ nearest / heavy.sum()
     shares: list[float] = (_WHOLE * np.clip(whole, 0, 1) + (1 - _WHOLE) * single).tolist()
     return shares
@@ -122,7 +131,7 @@ def _split(word: str) -> tuple[int, ...]:
 @cache
 def _table() -> _Table:
     with np.load(_PIECES) as file:
-        return _Table(np.load(_VECTORS, mmap_mode="r"), file["scale"], file["weight"])
+        return _Table(np.load(_VECTORS, mmap_mode="r"), file["scale"], file["weight"], file["asked"])
 
 
 @cache

@@ -40,7 +40,7 @@ _TOPIC_CHARS = 200
 #: A list of results is ranked from LIST_DEPTH candidates of each side; where they are too few, others of DEEP follow.
 LIST_DEPTH, DEEP = 10, 100
 #: So many of each side where no passage is in the question's language: words in another language find them less surely.
-FOREIGN_DEPTH = 50
+FOREIGN_DEPTH = 100
 
 
 class _OpenBackend:

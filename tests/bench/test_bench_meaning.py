@@ -170,14 +170,29 @@ def test_neighbours_are_near_and_no_two_forms_of_a_word() -> None:
     assert found.tolist() == [[0, 2, tables.NONE, tables.NONE], [tables.NONE] * 4]
 
 
+def texts_of(language: int, *texts: Sequence[int]) -> packing.Arrays:
+    """Texts as the numbers of their pieces, all of one language."""
+    return {
+        "tokens": np.array(list(itertools.chain.from_iterable(texts)), np.uint16),
+        "ends": np.cumsum([0, *map(len, texts)]),
+        "languages": np.array([language] * len(texts)),
+    }
+
+
 def test_vectors_become_whole_numbers() -> None:
     vectors = np.array([[3, 4, 0], [0, 0, 2], [0, 0, 0], [5, 0, 0]], np.float32)
-    whole, lengths = tables.meaning(vectors, size=3)
-    assert lengths["weight"].tolist() == [5, 2, 0, 5]
-    rows = whole * lengths["scale"][:, None]
+    whole, weights = tables.meaning(texts_of(0, [2] * 12), vectors)
+    assert weights["weight"].tolist() == weights["asked"].tolist() == [5, 2, 0, 5]
+    rows = whole * weights["scale"][:, None]
     assert rows @ rows.T == pytest.approx(
         np.array([[1, 0, 0, 0.6], [0, 1, 0, 0], [0, 0, 0, 0], [0.6, 0, 0, 1]]), abs=0.02
     )
+
+
+def test_piece_of_every_passage_counts_little_in_a_question() -> None:
+    vectors = np.array([[1, 0], [0, 1], [-1, 0]], np.float32)
+    _, weights = tables.meaning(texts_of(3, [0] * 150, [0] * 75 + [1] * 75), vectors)
+    assert weights["asked"].tolist() == pytest.approx([0, 0.25, 1])
 
 
 @pytest.fixture

@@ -64,12 +64,12 @@ def train(out: Path, seconds: float, wholes: int, singles: int) -> None:
 def export(out: Path, to: Path) -> None:
     """Write the three files that the product reads."""
     vectors = np.load(out / "vectors.npy")
-    spelled = _arrays(out / "pieces.npz")
-    directions, lengths = tables.meaning(vectors)
+    spelled, pairs = _arrays(out / "pieces.npz"), _arrays(out / "pairs.npz")
+    directions, lengths = tables.meaning(pairs, vectors)
     np.save(to / "meaning.npy", directions)
     np.savez_compressed(to / "meaning.npz", **lengths, **spelled)
     written = bytes(spelled["pieces"]).decode().split("\n")
-    words = tables.words(_arrays(out / "pairs.npz"), written, vectors)
+    words = tables.words(pairs, written, vectors)
     np.savez_compressed(to / "translation.npz", **tables.translation(words))
     click.echo(", ".join(f"{len(each.written)} words of {language}" for language, each in words.items()))
 

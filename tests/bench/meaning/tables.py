@@ -15,6 +15,8 @@ from tests.bench.meaning.sources import SCRIPTS
 #: The words of a language at most, the neighbours of each, and the lowest cosine of a neighbour.
 _WORDS, _NEIGHBOURS, _NEAR = 32_000, 4, 0.33
 NONE = 0xFFFF
+#: Pieces of a passage, of a text that a passage is made of at least, and how many passages of each language.
+_PIECES, _SENTENCE, _PASSAGES = 150, 12, 100
 #: A word whose vector is so much shorter than the usual one means little.
 _LIGHT = 0.38
 _START = "\u2581"  # of a word
@@ -30,14 +32,36 @@ class Words(NamedTuple):
     counts: NDArray[np.int64]
 
 
-def meaning(vectors: Rows, size: int = 128) -> tuple[NDArray[np.int8], Arrays]:
-    """The directions of the vectors along their `size` main axes, in whole numbers; the factors of these, and the lengths."""
-    length = np.linalg.norm(vectors, axis=1)
-    units = _units(vectors)
-    axes = np.linalg.eigh((units.T @ units).astype(np.float64)).eigenvectors[:, ::-1][:, :size]
-    turned = _units(units @ axes.astype(np.float32))
-    scale = np.abs(turned).max(1) / 127
-    return np.round(turned / (scale[:, None] + 1e-12)).astype(np.int8), {"scale": scale, "weight": length}
+def meaning(arrays: Arrays, vectors: Rows) -> tuple[NDArray[np.int8], Arrays]:
+    """The directions of the vectors in whole numbers; the factors of these, and the weights of the pieces."""
+    length, units = np.linalg.norm(vectors, axis=1), _units(vectors)
+    scale = np.abs(units).max(1) / 127
+    asked = length * (1 - commonness(arrays, units)) ** 2
+    weights = {"scale": scale, "weight": length, "asked": asked.astype(np.float32)}
+    return np.round(units / (scale[:, None] + 1e-12)).astype(np.int8), weights
+
+
+def commonness(arrays: Arrays, units: Rows) -> Rows:
+    """How much of each piece a passage has by chance: the mean square of the cosine with its nearest piece, over passages of every
+    language alike, each of several texts.
+    """
+    random = np.random.default_rng(1)
+    long = np.diff(arrays["ends"]) >= _SENTENCE
+    shares = []
+    for number in np.unique(arrays["languages"]):
+        texts = np.flatnonzero(long & (arrays["languages"] == number))
+        starts = random.choice(len(texts), min(_PASSAGES, len(texts)), replace=False)
+        passages = [_passage(arrays, texts[start : start + _PIECES // _SENTENCE]) for start in starts.tolist()]
+        ends = np.cumsum([0, *map(len, passages)])[:-1]
+        held = units[np.concatenate(passages)].T
+        rows = (np.clip(units[start : start + 500] @ held, 0, 1) for start in range(0, len(units), 500))
+        shares.append(np.concatenate([np.square(np.maximum.reduceat(each, ends, axis=1)).mean(1) for each in rows]))
+    return np.array(shares).mean(0)
+
+
+def _passage(arrays: Arrays, texts: NDArray[np.int64]) -> NDArray[np.uint16]:
+    ends = arrays["ends"]
+    return np.concatenate([arrays["tokens"][ends[text] : ends[text + 1]] for text in texts.tolist()])[:_PIECES]
 
 
 def words(arrays: Arrays, pieces: list[str], vectors: Rows, fewest: int = 3) -> dict[str, Words]:
