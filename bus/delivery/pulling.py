@@ -25,8 +25,10 @@ type Deliver = Callable[[Msg], Awaitable[None]]
 
 #: The pause after a fetch that failed, in seconds.
 PAUSE_S = 0.2
-#: Statuses of a fetch that got nothing: none there, its time is over, or its consumer is gone, which `lost` hears of.
-_NOTHING = {"404", "408", "409"}
+#: How much earlier than here the server's time for a fetch is over, in seconds.
+EARLIER_S = 0.1
+#: Statuses of a fetch that got nothing: its time is over; none there, or its consumer is gone, which `lost` hears of.
+_OVER, _NOTHING = "408", {"404", "408", "409"}
 
 
 class Pull(JetStreamContext.PullSubscription):
@@ -41,6 +43,8 @@ class Pull(JetStreamContext.PullSubscription):
         self._arrived: list[Msg] = []
         self._wake = Wake()
         cast(Connection, self._nc).receivers[self._sub._id] = self._put
+        # FastStream has begun to fetch from the given one, which gets nothing any more.
+        self._sub._pending_queue.put_nowait(Msg(_client=self._nc, headers={"Status": "503"}))
 
     def lost(self) -> None:
         """Report that the consumer is gone, until a fetch ends."""
@@ -79,7 +83,7 @@ class Pull(JetStreamContext.PullSubscription):
         """The messages of earlier fetches, else of a new one."""
         if found := [msg for msg in self._take() if not status_of(msg)]:
             return found
-        request = {"batch": 1, "expires": int(timeout_s * 1e9) - 100_000}
+        request = {"batch": 1, "expires": int((timeout_s - EARLIER_S) * 1e9)}
         await self._nc.publish(self._nms, json.dumps(request).encode(), self._deliver)
         until = time.monotonic() + timeout_s
         while True:
@@ -88,7 +92,10 @@ class Pull(JetStreamContext.PullSubscription):
             arrived = self._take()
             if found := [msg for msg in arrived if not status_of(msg)]:
                 return found
-            if status_of(arrived[0]) in _NOTHING:
+            status = status_of(arrived[0])
+            if status == _OVER and time.monotonic() < until - 2 * EARLIER_S:  # of an earlier fetch
+                continue
+            if status in _NOTHING:
                 raise nats.errors.TimeoutError
             APIError.from_msg(arrived[0])  # raises
 
