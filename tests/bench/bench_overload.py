@@ -1,6 +1,6 @@
 """Overload: answered questions of the whole stack, compared with a plain queue in front of the same work.
 
-    uv run python -m tests.bench.bench_overload [--seconds 12] [--times 1 2 10] [--bursts 50 200 800 5000]
+    uv run python -m tests.bench.bench_overload [--seconds 12] [--times 1 2 10] [--bursts 50 200 800 5000] [--model SECONDS BATCH]
 
 The capacity is the best rate at which clients get answers that each ask again as soon as they have one, 2 to 16 at once, over NATS
 past the door; it is measured before and after each load, since a shared machine has more to give at one time than at another.
@@ -10,7 +10,7 @@ second under a flood of batch questions. The reference is an aiohttp server that
 which eight tasks ask the same pipeline.
 
 A burst is that many interactive questions at once, with a deadline of 20 s. `possible`: as many of them as the capacity allows
-until the last moment at which a run can begin.
+until the last moment at which a run can begin. `--model`: a scripted model answers each prompt after SECONDS, BATCH at a time.
 
 Load, stack and nats-server share this machine's cores: read the ratios, and repeat.
 """
@@ -26,7 +26,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import uvloop
 from aiohttp import web
@@ -40,6 +40,7 @@ from runtime.processes.supervisor import Stack
 from runtime.settings import EdgeSettings, IndexSettings, InferenceSettings, Settings
 from tests.bench.bench_edge import answering, process
 from tests.bench.stacks import QUESTIONS, demo_index, ready
+from tests.runtime.engines.fake_server import Fake, serving, streams
 
 QUEUE_TASKS = 8
 #: The deadline of the questions of a burst, and how many of them are sent in a second.
@@ -176,7 +177,37 @@ async def loaded(port: int, rate: float, seconds: float, warm_s: float = 2.0, **
     )
 
 
-async def capacity(url: str, seconds: float) -> float:
+def scripted(seconds: float, batch: int) -> Fake:
+    """A model server that takes so long for an answer, and makes so many at a time. Its JSON has the first value of each choice."""
+    fake, turn = Fake(), asyncio.Semaphore(batch)
+
+    async def answer(asked: web.Request) -> web.StreamResponse:
+        wanted = (await asked.json()).get("response_format")
+        async with turn:
+            await asyncio.sleep(seconds)
+        text = json.dumps(shaped(wanted["json_schema"]["schema"])) if wanted else "The documents say so [1]."
+        return await streams(text)(asked)
+
+    fake.answers.append(answer)
+    return fake
+
+
+def shaped(schema: dict[str, Any], whole: dict[str, Any] | None = None) -> Any:
+    """The plainest value of a JSON Schema."""
+    whole = whole or schema
+    if "$ref" in schema:
+        return shaped(whole["$defs"][schema["$ref"].rpartition("/")[2]], whole)
+    if "enum" in schema:
+        return schema["enum"][0]
+    if "anyOf" in schema:
+        return shaped(schema["anyOf"][0], whole)
+    if schema.get("type") == "object":
+        return {name: shaped(each, whole) for name, each in schema.get("properties", {}).items()}
+    plain = {"array": [], "boolean": False, "integer": 1, "number": 1, "null": None}
+    return plain.get(schema.get("type", ""), "so")
+
+
+async def capacity(url: str, seconds: float, levels: Sequence[int] = (2, 4, 8, 16)) -> float:
     """The best of several closed loops over NATS, in answers per second."""
     client = await connect(url, name="bench-capacity")
     inbox = Inbox(client)
@@ -184,7 +215,7 @@ async def capacity(url: str, seconds: float) -> float:
     await runs.start()
     questions = itertools.cycle(QUESTIONS)
     best = 0.0
-    for at_once in (2, 4, 8, 16):
+    for at_once in levels:
         done, began = 0, time.perf_counter()
 
         async def ask(end: float) -> None:
@@ -221,10 +252,21 @@ def told(name: str, found: Result, rate: float, within_s: float, alone_p95_s: fl
 
 async def main(arguments: argparse.Namespace, folder: Path) -> None:
     index = await asyncio.to_thread(demo_index, folder)
+    if not arguments.model:
+        await measure(arguments, folder, index, InferenceSettings(cache_entries=0))
+        return
+    seconds, batch = arguments.model
+    async with serving(scripted(seconds, int(batch))) as fake:
+        model = InferenceSettings(engine="openai", base_url=fake.url, model="fake-1", cache_entries=0)
+        await measure(arguments, folder, index, model)
+        print(f"{len(fake.bodies)} prompts")
+
+
+async def measure(arguments: argparse.Namespace, folder: Path, index: Path, model: InferenceSettings) -> None:
     port = free_port()
     settings = Settings(
         index=IndexSettings(dir=str(index)),
-        inference=InferenceSettings(cache_entries=0),
+        inference=model,
         edge=EdgeSettings(port=port),
         log="ERROR",
     )
@@ -241,14 +283,15 @@ async def main(arguments: argparse.Namespace, folder: Path) -> None:
 async def bursts(arguments: argparse.Namespace, port: int, url: str) -> None:
     """That many questions at once, after one another."""
     alone_s = quantile((await loaded(port, 1.0, 10.0)).answered_s, 0.5)
-    before = await capacity(url, 2.0)
+    levels = (int(arguments.model[1]), 2 * int(arguments.model[1])) if arguments.model else (2, 4, 8, 16)
+    before = await capacity(url, 2.0, levels)
     print(
         f"{'at once':>7} {'per s':>7} {'possible':>8} {'answered':>8} {'slowest s':>9} {'refused':>7}"
         f" {'p95 s':>6} {'last s':>6} {'lost':>5}"
     )
     for count in arguments.bursts:
         result = await loaded(port, BURST_PER_S, count / BURST_PER_S, 0.0, deadline_s=DEADLINE_S)
-        after = await capacity(url, 2.0)
+        after = await capacity(url, 2.0, levels)
         rate = (before + after) / 2
         possible = min(count, int(rate * (DEADLINE_S - alone_s)))
         slowest_s, p95_s, last_s = (
@@ -303,6 +346,7 @@ if __name__ == "__main__":
     parser.add_argument("--seconds", type=float, default=12.0)
     parser.add_argument("--times", type=float, nargs="*", default=[1.0, 2.0, 10.0])
     parser.add_argument("--bursts", type=int, nargs="*", default=[50, 200, 800, 5000])
+    parser.add_argument("--model", type=float, nargs=2, metavar=("SECONDS", "BATCH"))
     parser.add_argument("--role", choices=["measure", "load", "bare"], default="measure", help=argparse.SUPPRESS)
     parser.add_argument("--port", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--url", help=argparse.SUPPRESS)
