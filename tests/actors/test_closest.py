@@ -36,7 +36,7 @@ def test_closest_ending_claims_nothing_and_marks_matches() -> None:
     assert (found.outcome, found.reason, found.probability, found.snapshot, found.rounds) == (
         "closest", "no_evidence", 0.2, "s1", 2,
     )  # fmt: skip
-    assert found.answer == "Nothing in the documents answers this for sure. These passages come closest:"
+    assert found.answer == "No certain answer was found in the documents. These passages come closest:"
     assert marked(found) == [["Refunds", "paid", "days", "refunded"], []]
     (first, _) = found.passages
     assert (first.source_start, first.source_end, first.text, first.score) == (100, 100 + len(REFUNDS), REFUNDS, 0.75)
