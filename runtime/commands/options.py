@@ -73,11 +73,30 @@ INDEX_ADDRESS = IndexAt("folder or url", _index)
 CONFIG = click.option("--config", type=PATH, help="The groundwire.toml to read.")
 
 
+class OneName(click.Option):
+    """An option with an earlier name that scripts may still use; the help shows the first alone."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        self.opts, every = self.opts[:1], self.opts
+        try:
+            return super().get_help_record(ctx)
+        finally:
+            self.opts = every
+
+
 #: For commands that work on the index itself.
-INDEX_FOLDER = click.option("--index", "directory", type=INDEX_FOLDER_PLACE, required=True, help="Folder of the index.")
+INDEX_FOLDER = click.option(
+    "--index", "--out", "directory", cls=OneName, type=INDEX_FOLDER_PLACE, required=True, help="Folder of the index."
+)
 #: For those that work on one over OpenSearch, too.
 INDEX_ANYWHERE = click.option(
-    "--index", type=INDEX_ADDRESS, required=True, help="Folder of the index, or its URL on OpenSearch."
+    "--index",
+    "--out",
+    "index",
+    cls=OneName,
+    type=INDEX_ADDRESS,
+    required=True,
+    help="Folder of the index, or its URL on OpenSearch.",
 )
 SNAPSHOT = click.option("--snapshot", "name", help="Use this snapshot instead of the current one.")
 #: For commands that want a folder; the journal is next to it.

@@ -42,6 +42,12 @@ def page(tmp_path: Path) -> Path:
     return path
 
 
+def test_earlier_name_of_the_index_option_works_unseen(page: Path, tmp_path: Path) -> None:
+    for name in ("--index", "--out"):
+        assert run("build", page.parent, name, tmp_path / "i" / name).exit_code == 0
+    assert "--out" not in run("build", "--help").output
+
+
 def test_show_prints_block_by_block(page: Path) -> None:
     lines = run("show", page).output.splitlines()
     assert lines[:2] == ["pumps.md", "  title: Pumps"]
