@@ -21,7 +21,7 @@ from actors.choosing.signs import Ranked, probability, signs
 from actors.choosing.units import MOST, Unit, units_of
 from actors.choosing.weights import Weights, given_weights, weights
 from actors.evidence.spans import Slice
-from actors.evidence.standing import out_of_date
+from actors.evidence.standing import is_later, out_of_date, when
 from bus.wire.parts import Collection, Passage, Question, Span
 from index.languages.characters import fold
 from index.languages.negation import is_negated
@@ -39,6 +39,8 @@ CLEAR_SHARE = 0.6
 OUT_OF_DATE = 3.0
 #: A unit speaks of the same as one that it replaces if it has this part of that one's words.
 _SAME = 0.5
+#: A later unit comes back to what one answers if it has this part of the question.
+_RETURNS = 0.3
 #: What a numbered step below a heading with all words of the question has more, in the scores of the ranking.
 STEP = 2.0
 #: How many of the best units are looked through for others to show.
@@ -107,7 +109,8 @@ def choose(
     asked = read_question(question, collection)
     asked = replace(asked, synonyms=listed(question.text, synonyms or {}), ranks=ranks)
     old = out_of_date(passages, question.text)
-    ranked = in_force(rank(asked, passages, weights()), passages, old)
+    ranked, old = last_said(asked, rank(asked, passages, weights()), passages, old)
+    ranked = in_force(ranked, passages, old)
     if not ranked:
         return None
     valid = [each for each in ranked if passages[each.unit.passage].source_id not in old]
@@ -233,6 +236,36 @@ def _bare(folded: str) -> str:
     return folded.strip(" .:!?#*-–•")
 
 
+def last_said(
+    asked: Asked, ranked: list[Ranked], passages: Sequence[Passage], old: dict[str, str]
+) -> tuple[list[Ranked], dict[str, str]]:
+    """The units, and what is out of date: where a later document comes back to what the best unit answers, in other words.
+
+    What is said last comes first then, and both documents count as in force.
+    """
+    if not ranked or passages[ranked[0].unit.passage].source_id not in old or _newer(ranked[0], ranked, passages, old):
+        return ranked, old
+    best, own = ranked[0], passages[ranked[0].unit.passage]
+    again = [
+        each
+        for each in ranked[:_DEEP]
+        if is_later(passages[each.unit.passage], own) and _returns_to(asked, best, each.read)
+    ]
+    if not again:
+        return ranked, old
+    last = max(again, key=lambda each: when(passages[each.unit.passage]))
+    both = {own.source_id, passages[last.unit.passage].source_id}
+    first = replace(last, score=best.score + math.log(2), share=best.share)
+    others = [each for each in ranked if each is not last]
+    return [first, *others], {name: by for name, by in old.items() if name not in both}
+
+
+def _returns_to(asked: Asked, best: Ranked, later: Read) -> bool:
+    """Whether a later unit has a third of the question, and another word of the best unit or all of the question."""
+    share = asked.weight_of(later.bag & asked.terms.keys()) / asked.whole
+    return share >= _RETURNS and (share == 1 or bool((later.bag & best.read.bag) - asked.terms.keys()))
+
+
 def in_force(ranked: list[Ranked], passages: Sequence[Passage], old: Mapping[str, str]) -> list[Ranked]:
     """The units, those of `old` documents behind every likely one of those in force, which get their shares.
 
@@ -242,10 +275,14 @@ def in_force(ranked: list[Ranked], passages: Sequence[Passage], old: Mapping[str
         return ranked
     named = {each.unit.order: passages[each.unit.passage].source_id for each in ranked}
     by_newer = {
-        newer.unit.order: each for each in reversed(ranked[:_DEEP]) if (newer := _newer(each, ranked, named, old))
+        newer.unit.order: each for each in reversed(ranked[:_DEEP]) if (newer := _newer(each, ranked, passages, old))
     }
+    replaced = {each.unit.order for each in by_newer.values()}
     likely = {named[each.unit.order] for each in ranked if each.share >= LEAST_SHARE or each.unit.order in by_newer}
-    less = [OUT_OF_DATE * ((name in old) + (old.get(name) in likely)) for name in named.values()]
+    less = [
+        OUT_OF_DATE * ((name in old) + (order in replaced or (order not in by_newer and old.get(name) in likely)))
+        for order, name in named.items()
+    ]
     if not any(less):
         return ranked
     older = [by_newer.get(each.unit.order, each) for each in ranked]
@@ -261,10 +298,13 @@ def in_force(ranked: list[Ranked], passages: Sequence[Passage], old: Mapping[str
     return sorted(found, key=lambda each: -each.score)
 
 
-def _newer(one: Ranked, ranked: Sequence[Ranked], named: Mapping[int, str], old: Mapping[str, str]) -> Ranked | None:
-    """The unit with most of this one's words in the document that replaces its own; None where none has enough of them."""
-    by = old.get(named[one.unit.order])
-    units = [each for each in ranked if by and named[each.unit.order] == by]
+def _newer(one: Ranked, ranked: Sequence[Ranked], passages: Sequence[Passage], old: Mapping[str, str]) -> Ranked | None:
+    """The unit with most of this one's words in what replaces its document; None where none has enough of them."""
+    own = passages[one.unit.passage]
+    if not (newest := old.get(own.source_id)):
+        return None
+    later = {each.source_id for each in passages if each.source_id == newest or is_later(each, own)}
+    units = [each for each in ranked if passages[each.unit.passage].source_id in later]
     best = max(units, key=lambda each: _in_common(one, each), default=one)
     return best if best is not one and _in_common(one, best) >= _SAME else None
 

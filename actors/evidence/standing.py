@@ -31,8 +31,8 @@ _VERSION = re.compile(
     r"(?<![a-z\d.])v\.?\s?(\d{1,9}(?:\.\d{1,9})*)|(?<![\w.])(\d{1,9}(?:\.\d{1,9})+)(?![\w.])", re.IGNORECASE
 )
 _CODE = re.compile(r"\b(?=[\w-]*\d)(?=[\w-]*[A-Z])[A-Z][\w-]{3,}\b")
-#: How many passages of later documents are read with the best one.
-_LATER = 2
+#: How many passages of later documents are read with the best one, and the part of its score that they need.
+_LATER, _NEAR = 2, 0.4
 
 
 class Dated(Protocol):
@@ -88,9 +88,11 @@ def _any_digits(match: re.Match[str]) -> str:
 
 
 def with_later(passages: Sequence[Passage], more: Sequence[Passage]) -> tuple[Passage, ...]:
-    """The passages, behind the best one those two of `more` that come first and are of a later document of that name."""
+    """The passages, behind the best one two of `more` that are not far from it, of a later document of that name."""
+    best = passages[0]
     known = {(one.source_id, one.char_start) for one in passages}
-    new = (one for one in more if (one.source_id, one.char_start) not in known and _is_later(one, passages[0]))
+    near = (one for one in more if one.score >= _NEAR * best.score and is_later(one, best))
+    new = (one for one in near if (one.source_id, one.char_start) not in known)
     return (passages[0], *islice(new, _LATER), *passages[1:])
 
 
@@ -122,7 +124,7 @@ def _replaces(newer: Sequence[Dated], older: Sequence[Dated]) -> bool:
     one, other = newer[0], older[0]
     if one.about.replaces and fold(one.about.replaces) in (fold(other.source_id), fold(other.title)):
         return True
-    return _is_later(one, other) or any(
+    return is_later(one, other) or any(
         _names(sentence, one, older) for part in newer for sentence in _replacing(part.text)
     )
 
@@ -167,7 +169,7 @@ def _ended(text: str) -> bool:
     return bool(_standing("ended").search(text))
 
 
-def _is_later(one: Dated, other: Dated) -> bool:
+def is_later(one: Dated, other: Dated) -> bool:
     """Whether both have one name but for a date or version, and this one's is later, or it alone has none."""
     by_title, by_file = _key(one.title), _key(one.source_id)
     if not ((by_title and by_title == _key(other.title)) or (by_file and by_file == _key(other.source_id))):
@@ -175,11 +177,13 @@ def _is_later(one: Dated, other: Dated) -> bool:
     drafts = [_is_draft(_name(each)) for each in (one, other)]
     if drafts[0] != drafts[1]:
         return drafts[1]
-    mine, theirs = _when(one), _when(other)
+    mine, theirs = when(one), when(other)
     if mine and theirs:
         return mine > theirs
-    if theirs and not mine:  # "rules.md" is in force, "rules-2022.md" is not
-        return not _versions(_name(one))
+    if (
+        theirs and not mine
+    ):  # "rules.md" is in force, "rules-2022.md" is not; "invoice 1803" next to "invoice 1977" may be
+        return not re.search(r"\d", f"{one.title} {PurePosixPath(one.source_id).stem}")
     versions = _numbers(one), _numbers(other)
     if all(versions):
         return versions[0] > versions[1]
@@ -202,7 +206,7 @@ def _years(one: Dated) -> list[str]:
     return _YEAR.findall(_name(one))
 
 
-def _when(one: Dated) -> tuple[int, ...]:
+def when(one: Dated) -> tuple[int, ...]:
     """The latest date in its title or source id."""
     return max((tuple(int(part) for part in date if part) for date in _DATE.findall(_name(one))), default=())
 

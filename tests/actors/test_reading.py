@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from actors.answering.drafting import confidence_in, probability_shown, stated_in
 from actors.evidence.lanes import given as given_contexts
 from actors.evidence.lanes import merge, near_the_best, verbatim
-from actors.evidence.standing import with_later
+from actors.evidence.standing import out_of_date, with_later
 from actors.judge_relevance import judge_relevance, keep
 from actors.judge_sufficiency import ROUND_2, judge_sufficiency
 from actors.question.profile import PROFILES, profile_of
@@ -223,9 +223,21 @@ async def test_files_of_the_same_name_are_searched_too(best: str, path: str | No
 
 
 def test_only_later_files_come_behind_the_best_passage() -> None:
-    earlier, best, *later = (passage(f"minutes/2026-0{month}-17.md") for month in range(1, 6))
-    other = passage("move.md")
-    assert with_later((best, other), (best, earlier, *later)) == (best, *later[:2], other)
+    earlier, best, far, *later = (passage(f"minutes/2026-0{month}-17.md") for month in range(1, 7))
+    other, far = passage("move.md"), msgspec.structs.replace(far, score=best.score / 3)
+    assert with_later((best, other), (best, earlier, far, *later)) == (best, *later[:2], other)
+
+
+@pytest.mark.parametrize(
+    ("files", "old"),
+    [
+        (("rules.md", "rules-2022.md"), {"rules-2022.md"}),
+        (("Heating 1803.pdf", "Heating 1977.pdf"), set()),
+        (("Heating 2025-10.pdf", "Heating 2024-10.pdf"), {"Heating 2024-10.pdf"}),
+    ],
+)
+def test_number_like_a_year_is_no_date_next_to_another_number(files: tuple[str, str], old: set[str]) -> None:
+    assert out_of_date([passage(file, title="Heating") for file in files]).keys() == old
 
 
 @pytest.mark.parametrize("judged", [True, False])
@@ -389,6 +401,24 @@ async def test_later_document_of_the_same_precedes_a_nearer_earlier_one() -> Non
     requested = await select_evidence.handle(found(old, new, other, question=asked), ScriptedAsk(), unnoted)
     assert isinstance(requested, AnswerRequested)
     assert requested.evidence[0].source_id == new.source_id
+
+
+@pytest.mark.parametrize(
+    "later", ["The hull of the Hexham four is cracked, so the offer is withdrawn.", "No news of the key."]
+)
+async def test_later_document_that_returns_to_the_matter_comes_first(later: str) -> None:
+    old, new, newest = (
+        passage(f"minutes/2026-0{month}-17.md", text, title=f"Meeting {month}")
+        for month, text in (
+            (2, "The committee voted to buy a second-hand coxed four from Hexham for £6,200."),
+            (3, later),
+            (4, "Tea is at four."),
+        )
+    )
+    asked = question(text="Are we buying the boat from Hexham?")
+    ended = await select_evidence.handle(found(old, new, newest, question=asked), ScriptedAsk(), unnoted)
+    shown = ended.evidence if isinstance(ended, AnswerRequested) else ended.settled.passages
+    assert (shown[0].source_id == new.source_id) is ("Hexham" in later)
 
 
 @pytest.mark.parametrize(
