@@ -1,9 +1,10 @@
 """The pull subscription that FastStream's loop fetches from: as patient as that loop is not.
 
 It waits for each message and hands it over itself, since FastStream's own way to a handler takes as much processor as a stage, and
-nats-py's way to a message half of that. FastStream asks again at once after every fetch, so a refused fetch would be sent thousands
-of times a second; here it pauses first, and the failure shows in the process's health. A fetch from a consumer that is gone is not
-even refused: it waits until its time is over, also when the consumer is made again, and is therefore ended then.
+nats-py's way makes a task and a timer for each message. FastStream asks again at once after every fetch, so a refused fetch would
+be sent thousands of times a second; here it pauses first, and the failure shows in the process's health. A fetch from a consumer
+that is gone is not even refused: it waits until its time is over, also when the consumer is made again, and is therefore ended
+then.
 """
 
 import asyncio

@@ -212,7 +212,7 @@ def only_while_there(key: Key, sequence: int) -> dict[str, str]:
 _AS_THEY_ARE = {message_type(QuestionAsked), message_type(RunFinished), POISON}
 _PACK_FROM = 400  # bytes; below, the gain is less than a header's length
 _LEVEL = 2  # level 9 saves another 5 % and takes half as long again
-#: zlib's defaults, 8 and a window of 15, take seven times as long for a short record: they clear more memory than they read.
+#: zlib's defaults, 8 and a window of 15, take more than twice as long for a short record: they clear more memory than they read.
 _MEMORY, _WINDOW = 6, 15
 _LONGEST = 32 * 1024 * 1024  # of an unpacked record, so that a forged one cannot fill memory
 #: How a stream of zlib's begins that names the widest window, whichever it was packed with; a record's JSON begins with a brace.
