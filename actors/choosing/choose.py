@@ -39,6 +39,8 @@ CLEAR_SHARE = 0.6
 OUT_OF_DATE = 3.0
 #: A unit speaks of the same as one that it replaces if it has this part of that one's words.
 _SAME = 0.5
+#: What counts against a row, in the scores of the ranking, that has what the question denies.
+DENIED = 6.0
 #: A later unit comes back to what one answers if it has this part of the question.
 _RETURNS = 0.3
 #: What a numbered step below a heading with all words of the question has more, in the scores of the ranking.
@@ -128,19 +130,15 @@ def choice_of(asked: Asked, ranked: Sequence[Ranked], shown: Sequence[Ranked], p
             (each.unit.passage, *lead_of(asked.in_language(passages[each.unit.passage].language), each.read))
             for each in shown
         ),
-        probability=0.0 if _is_no_answer(asked, shown) else probability(signs(asked, ranked, shown, passages), learned),
+        probability=0.0
+        if denies(asked, shown[0].unit) or _says_no_more(asked, shown)
+        else probability(signs(asked, ranked, shown, passages), learned),
         compares=bool(asked.sides),
     )
 
 
-def _is_no_answer(asked: Asked, shown: Sequence[Ranked]) -> bool:
-    """Whether a row is chosen for a question that denies something and does not, or what explains has hardly a word of its own.
-
-    A row is chosen for the words that it shares with the question, so it most likely has what the question denies.
-    """
-    best = shown[0].unit
-    if best.kind == "table_row" and is_negated(asked.text) and not is_negated(best.text):
-        return True
+def _says_no_more(asked: Asked, shown: Sequence[Ranked]) -> bool:
+    """Whether what is shown for a manner or reason has hardly a word of its own."""
     new = frozenset().union(*(each.read.bag for each in shown)) - asked.terms.keys()
     return asked.kind in ("manner", "reason") and len(new) <= len(asked.terms) // 2
 
@@ -167,7 +165,7 @@ def rank_units(asked: Asked, units: Sequence[Unit], passages: Sequence[Passage],
     rows = values(asked, read, passages)
     weighing = by_place(learned)
     scores = copies_as_one([sum(map(mul, weighing, row)) for row in rows], read)
-    scores = _steps_as_one(asked, scores, read)
+    scores = _without_denied(asked, _steps_as_one(asked, scores, read), read)
     highest = max((*scores, learned.none))
     odds = [math.exp(score - highest) for score in scores]
     whole = sum(odds) + math.exp(learned.none - highest)
@@ -190,6 +188,15 @@ def copies_as_one(scores: list[float], read: Sequence[Read]) -> list[float]:
             for at in copies:
                 scores[at] = whole if at == best else -math.inf
     return scores
+
+
+def denies(asked: Asked, unit: Unit) -> bool:
+    """Whether a question denies something, and a row does not: it most likely has what the question denies."""
+    return unit.kind == "table_row" and is_negated(asked.text) and not is_negated(unit.text)
+
+
+def _without_denied(asked: Asked, scores: list[float], read: Sequence[Read]) -> list[float]:
+    return [score - DENIED * denies(asked, each.unit) for score, each in zip(scores, read, strict=True)]
 
 
 def _steps_as_one(asked: Asked, scores: list[float], read: Sequence[Read]) -> list[float]:

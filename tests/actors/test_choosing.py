@@ -101,6 +101,17 @@ def test_caption_tells_no_manner(question: str, text: str, answers: bool) -> Non
     assert (choice_of(asked, ranked, ranked[:1], passages(("prose", text))).probability > 0) is answers
 
 
+def test_rows_that_deny_it_come_first_where_the_question_does() -> None:
+    rows = (
+        "| No.: 1 | Member: Tom | Paid: yes",
+        "| No.: 2 | Member: Ines | Paid: no",
+        "| No.: 3 | Member: Gus | Paid: yes",
+    )
+    ranked = found("Which member has not paid?", *rows)
+    assert "Ines" in ranked[0].unit.text
+    assert ranked[1].share < 0.01
+
+
 def test_copies_count_as_one() -> None:
     ranked = found("Where is the old mill?", "The mill is old.", "# Other", "The mill is old.", "The old mill is tall.")
     alone = found("Where is the old mill?", "The mill is old.", "# Other", "The old mill is tall.")
