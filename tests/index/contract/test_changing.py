@@ -23,7 +23,7 @@ def page(name: str, text: str, *groups: str, url: str = "") -> Document:
 
 def test_index_without_a_snapshot_is_not_opened(index: Index) -> None:
     assert not index.exists()
-    assert index.source_paths() == []
+    assert index.names() == []
     with pytest.raises(IndexProblem, match="index build"):
         Searcher.open(index)
 
@@ -101,7 +101,7 @@ def test_search_keeps_its_snapshot_until_reload(index: Index) -> None:
     with closing(Searcher.open(index)) as searcher, closing(Searcher.open(index, first.snapshot)) as pinned:
         assert not searcher.swap_to()
         second = update(index, [page("c", "A crimson apple.")], remove=["a"])
-        assert index.source_paths() == [first.snapshot, second.snapshot]
+        assert index.names() == [first.snapshot, second.snapshot]
         for one in (searcher, pinned):
             assert (one.snapshot, ids(one, "apple")) == (first.snapshot, ["a"])
         assert searcher.swap_to()
@@ -118,7 +118,7 @@ def test_unpublished_build_is_invisible(index: Index) -> None:
             build.remove("a")
             build.put(prepare(page("c", "A crimson apple.")))
             assert (index.newest(), ids(searcher, "apple")) == (first.snapshot, ["a"])
-        assert index.source_paths() == [first.snapshot]
+        assert index.names() == [first.snapshot]
         assert not searcher.swap_to()
         assert ids(searcher, "apple") == ["a"]
     assert update(index, [page("d", "A dove.")]).documents == 3
@@ -132,7 +132,7 @@ def test_only_one_writes(index: Index) -> None:
 def test_unchanged_index_stays_and_doubled_refits(index: Index) -> None:
     first = update(index, DOCUMENTS)
     assert update(index, DOCUMENTS).snapshot == first.snapshot
-    assert index.source_paths() == [first.snapshot]
+    assert index.names() == [first.snapshot]
     more = [msgspec.structs.replace(one, source_id=f"{n}/{one.source_id}") for n in range(2) for one in DOCUMENTS]
     grown = update(index, more)
     assert (grown.embedder.version, grown.folded_in) == (grown.snapshot, 0)
