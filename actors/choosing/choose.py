@@ -322,7 +322,8 @@ def _in_common(one: Ranked, other: Ranked) -> float:
 
 
 def to_show(asked: Asked, ranked: Sequence[Ranked], most: float = MOST) -> list[Ranked]:
-    """The likely units that fit in `most` weights, the likeliest first, with the list that the best one is of.
+    """The likely units that fit in `most` weights, the likeliest first, with the list that the best one is of; none that lacks
+    a code of the question which the best one has.
 
     Where there is room left, what surrounds the best one in its section follows. Where the question only names a section, that
     from its beginning, in its order. Where two things are compared, what speaks of the one that the best unit leaves out comes
@@ -339,7 +340,8 @@ def to_show(asked: Asked, ranked: Sequence[Ranked], most: float = MOST) -> list[
         elsewhere = (each.unit.passage, each.unit.section) != (best.passage, best.section)
         least = _LEAST_ALONE if likely and alone else LEAST_SHARE
         least = max(least, _BESIDE * ranked[0].share) if elsewhere else least
-        if each.share >= least:
+        lacks = each.value("identifiers_missing") > ranked[0].value("identifiers_missing")
+        if each.share >= least and not lacks:
             likely.append(each)
     likely = likely[:_MOST_LIKELY] or list(ranked[:1])
     shown = _fitting(_list_around(asked, likely, ranked, most) or likely[:1], likely[1:], most)

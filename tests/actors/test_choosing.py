@@ -112,6 +112,14 @@ def test_rows_that_deny_it_come_first_where_the_question_does() -> None:
     assert ranked[1].share < 0.01
 
 
+def test_nothing_without_the_code_stands_beside_what_has_it() -> None:
+    asked = read_question(resolved(QuestionAsked(question="The boiler shows BX-9, what should I do?")), Collection())
+    texts = ("Fault BX-9 of the boiler: call the fitter.", "Let the boiler cool and open both valves.")
+    ranked = [replace(each, share=0.4) for each in found(asked.text, texts[0], "# Pressure", texts[1])]
+    assert [each.unit.text for each in ranked] == list(texts)
+    assert [each.unit.text for each in to_show(asked, ranked)] == [texts[0]]
+
+
 def test_copies_count_as_one() -> None:
     ranked = found("Where is the old mill?", "The mill is old.", "# Other", "The mill is old.", "The old mill is tall.")
     alone = found("Where is the old mill?", "The mill is old.", "# Other", "The old mill is tall.")
