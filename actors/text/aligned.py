@@ -24,10 +24,13 @@ def aligned(text: str, sentences: Sequence[str]) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     end = len(text)
     for start in reversed(starts):
-        words = text[max(start, 0) : end] if start >= 0 else ""
-        begin = max(start, 0) + len(words) - len(words.lstrip())
+        if start < 0:
+            found.append((end, end))
+            continue
+        words = text[start:end]
+        begin = start + len(words) - len(words.lstrip())
         found.append((begin, begin + len(words.strip())))
-        end = start if start >= 0 else end
+        end = start
     return found[::-1]
 
 

@@ -1,7 +1,7 @@
 """The sentences of a draft in the text that is shown."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from actors.text.aligned import aligned, line_break
@@ -39,6 +39,7 @@ def test_paragraph_ends_without_its_last_line(before: str, dropped: str, gap: st
     assert line_break(before, dropped) == gap
 
 
+@example("1\n[1]")
 @given(st.text(alphabet="ab1 .?!\n[]-한天", max_size=60))
 def test_text_aligns_with_itself(text: str) -> None:
     sentences = [text[start:end] for start, end in split(text)]
