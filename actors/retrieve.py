@@ -2,7 +2,8 @@
 
 SubQueryPlanned -> PassagesRetrieved (to be judged) | PassagesReady (the simple path) | AnswerSettled        power: search
 
-A filter that no document passes settles the question at once. An overview without a model searches once more.
+A filter that no document passes settles the question at once. An overview without a model searches once more; so
+does a question whose best passage is from a file with a date or version in its name, for later files of that name.
 
 The search is retried until the deadline; an index that cannot be reached by then ends the run with `timeout`, since reporting
 that nothing was found would be false.

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 else:
     _Language = Literal[LANGUAGES]
 
+#: In characters, of a source id or a pattern.
+LONGEST_PATH = 500
 _Tag = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
@@ -29,7 +31,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
     passages are in. `after`: a date like 2026-01-31; the document is dated on that day or later.
     """
 
-    path: Annotated[str, Meta(min_length=1, max_length=500)] | None = None
+    path: Annotated[str, Meta(min_length=1, max_length=LONGEST_PATH)] | None = None
     tag: _Tag | Annotated[tuple[_Tag, ...], Meta(min_length=1, max_length=50)] | None = None
     language: _Language | None = None
     after: date | None = None

@@ -196,6 +196,9 @@ def denies(asked: Asked, unit: Unit) -> bool:
 
 
 def _without_denied(asked: Asked, scores: list[float], read: Sequence[Read]) -> list[float]:
+    """The scores, less for rows that have what the question denies."""
+    if not is_negated(asked.text):
+        return scores
     return [score - DENIED * denies(asked, each.unit) for score, each in zip(scores, read, strict=True)]
 
 
@@ -269,8 +272,9 @@ def last_said(
 
 def _returns_to(asked: Asked, best: Ranked, later: Read) -> bool:
     """Whether a later unit has a third of the question, and another word of the best unit or all of the question."""
-    share = asked.weight_of(later.bag & asked.terms.keys()) / asked.whole
-    return share >= _RETURNS and (share == 1 or bool((later.bag & best.read.bag) - asked.terms.keys()))
+    share = asked.weight_of(later.bag) / asked.whole
+    whole = asked.terms.keys() <= later.bag
+    return share >= _RETURNS and (whole or bool((later.bag & best.read.bag) - asked.terms.keys()))
 
 
 def in_force(ranked: list[Ranked], passages: Sequence[Passage], old: Mapping[str, str]) -> list[Ranked]:

@@ -2,7 +2,7 @@
 
 A document is out of date when another document replaces it, by its metadata or by a sentence; when it states so itself; or when
 another document has the same name with a later date or version, or is no draft. A document that the question names by its year
-stays, and so do drafts if it asks for one.
+stays, and so do drafts if it asks for one. Also: the search for later files of the best passage's name.
 """
 
 import glob
@@ -20,7 +20,7 @@ from actors.evidence.thresholds import FILE_NAME_CHARS, TITLE_NAMED_SHARE, TITLE
 from actors.facts.stems import stems_in
 from bus.powers.searching import SearchRequest
 from bus.wire.parts import Passage
-from index.filters import Filter, narrowed
+from index.filters import LONGEST_PATH, Filter, narrowed
 from index.languages import union
 from index.languages.characters import ascii_digits, fold
 from index.text.sentences import split
@@ -77,7 +77,7 @@ def later(passages: Sequence[Passage], request: SearchRequest) -> SearchRequest 
         return None
     plain = glob.escape(ascii_digits(passages[0].source_id))
     pattern = _VERSION.sub(_any_digits, _DATE.sub(_any_digits, plain))
-    if pattern == plain:
+    if pattern == plain or len(pattern) >= LONGEST_PATH:
         return None
     named = Filter(path="/" + re.sub(r"(?:[\s_.-]*\*)+", "*", pattern))
     return replace(request, filter=narrowed(request.filter, named), snapshot=passages[0].snapshot)
@@ -180,9 +180,8 @@ def is_later(one: Dated, other: Dated) -> bool:
     mine, theirs = when(one), when(other)
     if mine and theirs:
         return mine > theirs
-    if (
-        theirs and not mine
-    ):  # "rules.md" is in force, "rules-2022.md" is not; "invoice 1803" next to "invoice 1977" may be
+    if theirs and not mine:
+        # "rules.md" is in force and "rules-2022.md" is not, but "invoice 1977" next to "invoice 1803" may be.
         return not re.search(r"\d", f"{one.title} {PurePosixPath(one.source_id).stem}")
     versions = _numbers(one), _numbers(other)
     if all(versions):

@@ -214,6 +214,7 @@ async def test_search_is_narrowed_by_profile_and_request(monkeypatch: pytest.Mon
         ("2024/09/plan v1.2.md", "/*/*/plan v*.md"),
         ("rules.md", None),
         ("room 12.md", None),
+        (f"{'long' * 125}-2024.md", None),
     ],
 )
 async def test_files_of_the_same_name_are_searched_too(best: str, path: str | None) -> None:
