@@ -2,7 +2,7 @@
 
 The units of all passages are ranked by learned weights (features.py). The likeliest are shown, as far as MOST lets; a second,
 logistic model says how probable it is that they answer (signs.py). A question of several parts is chosen for in follow_ups.py;
-what becomes of a choice is in actors/selecting/chosen.py.
+what is out of date in in_force.py; what becomes of a choice in actors/selecting/chosen.py.
 """
 
 import itertools
@@ -16,12 +16,12 @@ from msgspec.structs import replace
 from actors.choosing.aliases import aliases, listed
 from actors.choosing.asked import Asked, read_question
 from actors.choosing.features import FEATURES, Read, read_units, values, words_of
+from actors.choosing.in_force import in_force
 from actors.choosing.rows import MOST_OF_ROW, TOLD, look_up
-from actors.choosing.signs import Ranked, probability, signs
+from actors.choosing.signs import DEEP, LEAST_SHARE, Ranked, probability, signs
 from actors.choosing.units import MOST, Unit, units_of
 from actors.choosing.weights import Weights, given_weights, weights
 from actors.evidence.spans import Slice
-from actors.evidence.standing import is_later, out_of_date, when
 from bus.wire.parts import Collection, Passage, Question, Span
 from index.languages.characters import fold
 from index.languages.negation import is_negated
@@ -29,24 +29,16 @@ from index.languages.words import terms
 from index.text.passages import weigh
 from index.text.units import STOPS, says_nothing
 
-#: How many units are shown at most, and the least share of the probability that one beside the best needs.
-MOST_UNITS, LEAST_SHARE = 5, 0.01
+#: How many units are shown at most.
+MOST_UNITS = 5
 #: A unit of another section than the best one's also needs that part of the best one's share.
 _BESIDE = 0.07
 #: A choice is clear if what it shows has at least this share of the probability.
 CLEAR_SHARE = 0.6
-#: What being out of date counts against a unit, in the scores of the ranking; twice where what replaces it has a likely unit.
-OUT_OF_DATE = 3.0
-#: A unit speaks of the same as one that it replaces if it has this part of that one's words.
-_SAME = 0.5
 #: What counts against a row, in the scores of the ranking, that has what the question denies.
 DENIED = 6.0
-#: A later unit comes back to what one answers if it has this part of the question.
-_RETURNS = 0.3
 #: What a numbered step below a heading with all words of the question has more, in the scores of the ranking.
 STEP = 2.0
-#: How many of the best units are looked through for others to show.
-_DEEP = 30
 #: Units that are no entries of a table of contents.
 _DATA = ("table_row", "code")
 #: Units whose neighbours speak of other things.
@@ -110,9 +102,7 @@ def choose(
     """
     asked = read_question(question, collection)
     asked = replace(asked, synonyms=listed(question.text, synonyms or {}), ranks=ranks)
-    old = out_of_date(passages, question.text)
-    ranked, old = last_said(asked, rank(asked, passages, weights()), passages, old)
-    ranked = in_force(ranked, passages, old)
+    ranked, old = in_force(asked, rank(asked, passages, weights()), passages)
     if not ranked:
         return None
     valid = [each for each in ranked if passages[each.unit.passage].source_id not in old]
@@ -246,85 +236,6 @@ def _bare(folded: str) -> str:
     return folded.strip(" .:!?#*-–•")
 
 
-def last_said(
-    asked: Asked, ranked: list[Ranked], passages: Sequence[Passage], old: dict[str, str]
-) -> tuple[list[Ranked], dict[str, str]]:
-    """The units, and what is out of date: where a later document comes back to what the best unit answers, in other words.
-
-    What is said last comes first then, and both documents count as in force.
-    """
-    if not ranked or passages[ranked[0].unit.passage].source_id not in old or _newer(ranked[0], ranked, passages, old):
-        return ranked, old
-    best, own = ranked[0], passages[ranked[0].unit.passage]
-    again = [
-        each
-        for each in ranked[:_DEEP]
-        if is_later(passages[each.unit.passage], own) and _returns_to(asked, best, each.read)
-    ]
-    if not again:
-        return ranked, old
-    last = max(again, key=lambda each: when(passages[each.unit.passage]))
-    both = {own.source_id, passages[last.unit.passage].source_id}
-    first = replace(last, score=best.score + math.log(2), share=best.share)
-    others = [each for each in ranked if each is not last]
-    return [first, *others], {name: by for name, by in old.items() if name not in both}
-
-
-def _returns_to(asked: Asked, best: Ranked, later: Read) -> bool:
-    """Whether a later unit has a third of the question, and another word of the best unit or all of the question."""
-    share = asked.weight_of(later.bag) / asked.whole
-    whole = asked.terms.keys() <= later.bag
-    return share >= _RETURNS and (whole or bool((later.bag & best.read.bag) - asked.terms.keys()))
-
-
-def in_force(ranked: list[Ranked], passages: Sequence[Passage], old: Mapping[str, str]) -> list[Ranked]:
-    """The units, those of `old` documents behind every likely one of those in force, which get their shares.
-
-    What replaces an old unit is what the replacement says of the same: that unit is at least as good as the old one was.
-    """
-    if not old:
-        return ranked
-    named = {each.unit.order: passages[each.unit.passage].source_id for each in ranked}
-    by_newer = {
-        newer.unit.order: each for each in reversed(ranked[:_DEEP]) if (newer := _newer(each, ranked, passages, old))
-    }
-    replaced = {each.unit.order for each in by_newer.values()}
-    likely = {named[each.unit.order] for each in ranked if each.share >= LEAST_SHARE or each.unit.order in by_newer}
-    less = [
-        OUT_OF_DATE * ((name in old) + (order in replaced or (order not in by_newer and old.get(name) in likely)))
-        for order, name in named.items()
-    ]
-    if not any(less):
-        return ranked
-    older = [by_newer.get(each.unit.order, each) for each in ranked]
-    scores = [max(each.score, one.score) - loss for each, one, loss in zip(ranked, older, less, strict=True)]
-    chances = [
-        max(each.share, one.share) * math.exp(-loss) for each, one, loss in zip(ranked, older, less, strict=True)
-    ]
-    whole = 1 - sum(each.share for each in ranked) + sum(chances)
-    found = [
-        replace(each, score=score, share=chance / whole)
-        for each, score, chance in zip(ranked, scores, chances, strict=True)
-    ]
-    return sorted(found, key=lambda each: -each.score)
-
-
-def _newer(one: Ranked, ranked: Sequence[Ranked], passages: Sequence[Passage], old: Mapping[str, str]) -> Ranked | None:
-    """The unit with most of this one's words in what replaces its document; None where none has enough of them."""
-    own = passages[one.unit.passage]
-    if not (newest := old.get(own.source_id)):
-        return None
-    later = {each.source_id for each in passages if each.source_id == newest or is_later(each, own)}
-    units = [each for each in ranked if passages[each.unit.passage].source_id in later]
-    best = max(units, key=lambda each: _in_common(one, each), default=one)
-    return best if best is not one and _in_common(one, best) >= _SAME else None
-
-
-def _in_common(one: Ranked, other: Ranked) -> float:
-    """The share of one's words that the other has."""
-    return len(one.read.bag & other.read.bag) / max(len(one.read.bag), 1)
-
-
 def to_show(asked: Asked, ranked: Sequence[Ranked], most: float = MOST) -> list[Ranked]:
     """The likely units that fit in `most` weights, the likeliest first, with the list that the best one is of; none that lacks
     a code of the question which the best one has.
@@ -339,7 +250,7 @@ def to_show(asked: Asked, ranked: Sequence[Ranked], most: float = MOST) -> list[
         return _beginning(ranked, most)
     best = ranked[0].unit
     likely: list[Ranked] = []
-    for each in ranked[:_DEEP]:
+    for each in ranked[:DEEP]:
         alone = each.unit.kind == "definition" or _is_short(each.unit)
         elsewhere = (each.unit.passage, each.unit.section) != (best.passage, best.section)
         least = _LEAST_ALONE if likely and alone else LEAST_SHARE
@@ -434,9 +345,9 @@ def _of_both_sides(asked: Asked, ranked: Sequence[Ranked], most: float) -> list[
     """
     half = asked.weight_of(asked.common) / 2
     fit = [
-        each for each in ranked[:_DEEP] if asked.weight_of(asked.common & (each.read.bag | each.read.context)) >= half
+        each for each in ranked[:DEEP] if asked.weight_of(asked.common & (each.read.bag | each.read.context)) >= half
     ]
-    best, *others = fit or ranked[:_DEEP]
+    best, *others = fit or ranked[:DEEP]
     others = [each for each in others if _weight(each.unit) <= most - _weight(best.unit)]
     likely = [each for each in others if each.share >= LEAST_SHARE]
     return _fitting([best], [*_other_sides(asked, best, others), *likely], most)

@@ -22,6 +22,9 @@ from index.languages.characters import fold, is_han, is_hangul
 from index.languages.meaning import nearness
 from index.languages.negation import is_negated
 
+#: How many of the best units are looked through, and the least share of the probability that makes one likely.
+DEEP, LEAST_SHARE = 30, 0.01
+
 
 class Ranked(msgspec.Struct, frozen=True):
     """A unit with its score, unbounded, and its share of the probability among all units and none; `values` are its features."""

@@ -1,0 +1,105 @@
+"""Put what is in force before what is out of date, and what a later document says of a matter before what an earlier one said.
+
+Minutes, policies and contracts come in series: the sentence that fits a question best is often of a version that a later one
+changes, in the same words or in others ("postponed", "withdrawn").
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from actors.choosing.asked import Asked
+from actors.choosing.features import Read
+from actors.choosing.signs import DEEP, LEAST_SHARE, Ranked
+from actors.evidence.standing import is_later, out_of_date, when
+from bus.wire.parts import Passage
+
+#: What being out of date counts against a unit, in the scores of the ranking; twice where what replaces it has a likely unit.
+OUT_OF_DATE = 3.0
+#: A unit speaks of the same as one that it replaces if it has this part of that one's words.
+_SAME = 0.5
+#: A later unit returns to what an earlier one answers if it has this part of the question.
+_RETURNS = 0.3
+
+
+def in_force(asked: Asked, ranked: list[Ranked], passages: Sequence[Passage]) -> tuple[list[Ranked], dict[str, str]]:
+    """The units in their new order, and the documents that are out of date, each with its replacement."""
+    old = out_of_date(passages, asked.text)
+    if not ranked or not old:
+        return ranked, old
+    newer = _newer_units(ranked, passages, old)
+    if (best := ranked[0]).unit.order not in newer and passages[best.unit.passage].source_id in old:
+        ranked, old = _last_said(asked, ranked, passages, old)
+    return _by_validity(ranked, passages, old, newer), old
+
+
+def _newer_units(ranked: Sequence[Ranked], passages: Sequence[Passage], old: Mapping[str, str]) -> dict[int, Ranked]:
+    """By the order of a unit that is out of date: the unit of a replacement with most of its words, if it has enough of them."""
+    later = {
+        name: {each.source_id for each in passages if each.source_id == by or is_later(each, own)}
+        for own in passages
+        if (by := old.get(name := own.source_id))
+    }
+    newer: dict[int, Ranked] = {}
+    for one in ranked[:DEEP]:
+        names = later.get(passages[one.unit.passage].source_id, ())
+        units = (each for each in ranked if passages[each.unit.passage].source_id in names)
+        best = max(units, key=lambda each: _in_common(one, each), default=None)
+        if best is not None and _in_common(one, best) >= _SAME:
+            newer[one.unit.order] = best
+    return newer
+
+
+def _in_common(one: Ranked, other: Ranked) -> float:
+    """The share of one's words that the other has."""
+    return len(one.read.bag & other.read.bag) / max(len(one.read.bag), 1)
+
+
+def _last_said(
+    asked: Asked, ranked: list[Ranked], passages: Sequence[Passage], old: dict[str, str]
+) -> tuple[list[Ranked], dict[str, str]]:
+    """The latest unit that returns to what the best one answers comes first, and both documents count as in force."""
+    best, own = ranked[0], passages[ranked[0].unit.passage]
+    returning = [
+        each
+        for each in ranked[:DEEP]
+        if is_later(passages[each.unit.passage], own) and _returns_to(asked, best, each.read)
+    ]
+    if not returning:
+        return ranked, old
+    last = max(returning, key=lambda each: when(passages[each.unit.passage]))
+    both = {own.source_id, passages[last.unit.passage].source_id}
+    first = replace(last, score=best.score + math.log(2), share=best.share)
+    others = [each for each in ranked if each is not last]
+    return [first, *others], {name: by for name, by in old.items() if name not in both}
+
+
+def _returns_to(asked: Asked, best: Ranked, later: Read) -> bool:
+    """Whether a later unit has enough of the question, and another word of the best unit or all of the question."""
+    whole = asked.terms.keys() <= later.bag
+    other_word = (later.bag & best.read.bag) - asked.terms.keys()
+    return asked.weight_of(later.bag) >= _RETURNS * asked.whole and (whole or bool(other_word))
+
+
+def _by_validity(
+    ranked: list[Ranked], passages: Sequence[Passage], old: Mapping[str, str], newer: Mapping[int, Ranked]
+) -> list[Ranked]:
+    """The units of `old` documents behind every likely one in force, which get their shares.
+
+    A unit that says the same in a replacement is at least as likely as the old one.
+    """
+    named = {each.unit.order: passages[each.unit.passage].source_id for each in ranked}
+    replaced = [each for each in ranked if each.unit.order in newer and named[each.unit.order] in old]
+    replaces = {newer[each.unit.order].unit.order: each for each in reversed(replaced)}
+    likely = {named[each.unit.order] for each in ranked if each.share >= LEAST_SHARE or each.unit.order in replaces}
+    found: list[Ranked] = []
+    for each in ranked:
+        order, name = each.unit.order, named[each.unit.order]
+        behind = order in newer or (order not in replaces and old.get(name) in likely)
+        loss = OUT_OF_DATE * (1 + behind) if name in old else 0.0
+        one = replaces.get(order, each)
+        score, share = max(each.score, one.score) - loss, max(each.share, one.share) * math.exp(-loss)
+        found.append(replace(each, score=score, share=share))
+    whole = 1 - sum(each.share for each in ranked) + sum(each.share for each in found)
+    return sorted((replace(each, share=each.share / whole) for each in found), key=lambda each: -each.score)
