@@ -207,7 +207,12 @@ def _years(one: Dated) -> list[str]:
 
 def when(one: Dated) -> tuple[int, ...]:
     """The latest date in its title or source id."""
-    return max((tuple(int(part) for part in date if part) for date in _DATE.findall(_name(one))), default=())
+    return _latest(_name(one))
+
+
+@lru_cache(maxsize=4096)
+def _latest(name: str) -> tuple[int, ...]:
+    return max((tuple(int(part) for part in date if part) for date in _DATE.findall(name)), default=())
 
 
 def _versions(text: str) -> list[str]:
