@@ -8,7 +8,7 @@ Hints for an exercise never state its result: they name the rule that applies, o
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from actors.choosing.asked import named_sides
@@ -65,20 +65,31 @@ def answer_simple(prompt: AnswerSimple) -> str:
     if not quoted:
         return spoken(prompt.language).phrases.refusals.not_in_evidence
     if lists_documents(asked):
-        return "\n".join(f"- {names} {q.cited}" for names, q in _with_names(in_reading_order(quoted)))
+        return "\n".join(f"- {line}" for line in _with_names(in_reading_order(quoted)))
     if not prompt.safety_advice:
         return laid_out(in_reading_order(quoted), by_section=True)
     brief = in_brief(quoted, SIMPLE_SENTENCES)
     return f"{laid_out(brief)}\n\n{source_line(brief, prompt.language)}\n\n{prompt.safety_advice}"
 
 
-def _with_names(quoted: list[Quoted]) -> Iterator[tuple[str, Quoted]]:
-    """Each part with the names of the documents that say it, before a colon: their titles, and paths where titles are equal."""
+def _with_names(quoted: list[Quoted]) -> Iterator[str]:
+    """Each part behind the names of the documents that say it: their titles, and paths where titles are equal.
+
+    A path with a number that the document does not have would be withheld or marked: then the title stands there all the same.
+    """
     titles = Counter(name_of(each) for q in quoted for each in q.cites)
     for q in quoted:
-        names = [(name if titles[name := name_of(each)] == 1 else each.source_id, each.n) for each in q.cites]
-        *others, last = names
-        yield ", ".join([*(f"{name} [{n}]" for name, n in others), announced(*last)]), q
+        plain = [(name_of(each), each.n) for each in q.cites]
+        unlike = [
+            (name if titles[name] == 1 else each.source_id, n) for (name, n), each in zip(plain, q.cites, strict=True)
+        ]
+        forms = (f"{_listed(unlike)} {q.cited}", f"{_listed(plain)} {q.cited}")
+        yield next((form for form in forms if not check_sentence(form, q.cites)), q.cited)
+
+
+def _listed(names: Sequence[tuple[str, int]]) -> str:
+    *others, last = names
+    return ", ".join([*(f"{name} [{n}]" for name, n in others), announced(*last)])
 
 
 def answer_synthesis(prompt: AnswerSynthesis) -> Synthesis:

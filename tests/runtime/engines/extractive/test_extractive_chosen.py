@@ -143,3 +143,11 @@ def test_list_of_documents_names_them(titles: tuple[str, str], names: tuple[str,
     files = zip(("a.md", "b.md"), titles, strict=True)
     both = tuple(replace(one, n=n, source_id=file, title=title) for n, (file, title) in enumerate(files, 1))
     assert simple(both, "Which documents mention a ferry?") == f"- {', '.join(names)} The fee of a ferry is 30 [1][2]."
+
+
+def test_path_that_would_be_withheld_gives_way_to_the_title() -> None:
+    (one,) = chosen(("prose", "The fee of a ferry is 30."), lead="The fee of a ferry is 30.")
+    (other,) = chosen(("prose", "A ferry crosses the harbour."), lead="A ferry crosses the harbour.")
+    both = (replace(one, source_id="fees-2026-02.md"), replace(other, n=2, source_id="fees-2026-03.md"))
+    listed = "- Handbook [1]: The fee of a ferry is 30 [1].\n- Handbook [2]: A ferry crosses the harbour [2]."
+    assert simple(both, "Which documents mention a ferry?") == listed
