@@ -1,7 +1,7 @@
 """Admission: which questions begin now, which wait, and which are refused.
 
 A question waits as long as it can still be answered before its deadline, and is refused as soon as the measured rate rules that
-out; without a measured rate, only when it is too late. Few runs are under way at once (`Limit`). Interactive questions begin before
+out, or what the times of the first runs allow at most. Few runs are under way at once (`Limit`). Interactive questions begin before
 batch ones, keys take turns, and within a key the question that must begin first does. A refused question is never written to the
 journal by an edge.
 
@@ -85,9 +85,9 @@ class Admission:
 
     def wait_s(self, urgency: Urgency = "interactive") -> float:
         """How long a question that comes now would wait; 0 where that is not known."""
-        if self._begins_now(urgency) or not self.limit.per_s:
+        if self._begins_now(urgency):
             return 0.0
-        return (self._before(urgency) + self.waiting(urgency) + 1) / self.limit.per_s
+        return self.limit.wait_s(self._before(urgency) + self.waiting(urgency) + 1)
 
     async def enter(
         self,
@@ -242,7 +242,7 @@ class Admission:
     def _short_s(self, entry: Waiting, ahead: int, now: float, margin: float = 1.0) -> float:
         """How much longer the question would have to be able to wait, for that many before it; not above 0 if it can."""
         latest = min(entry.until, entry.by - self.limit.longest_s)
-        expected_s = (ahead + 1) / self.limit.per_s if ahead and self.limit.per_s else 0.0
+        expected_s = self.limit.wait_s(ahead + 1) if ahead else 0.0
         return expected_s / margin - (latest - now)
 
     def _refuse(self, entry: Waiting, now: float, short_s: float = 0.0) -> None:

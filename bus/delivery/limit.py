@@ -3,7 +3,8 @@
 More runs at once end more often per second, up to what the machine and the engine can do. So the limit takes one of a few
 levels, each half as high again as the one below; each full window measures the rate at one level. The limit goes up where the
 level above has a higher rate or none yet, and down where the level below has about the same. A window counts only if the limit
-was reached nearly all of its time. Nothing is assumed about the duration of a run. Times are on the caller's monotonic clock, in
+was reached nearly all of its time. At first the limit rises quickly, in rounds; until they are over the rate can only be bounded.
+Nothing is assumed about the duration of a run. Times are on the caller's monotonic clock, in
 seconds.
 """
 
@@ -28,8 +29,8 @@ WINDOW_S, ENDS = 1.0, 16
 #: The share of a window in which fewer runs may be under way than the limit allows.
 SHORT = 0.15
 #: At first the limit rises by two levels with each round, of this share of the runs that may be under way, while the rate of each
-#: is this much higher.
-ROUND, FIRST_GAIN = 0.75, 1.2
+#: is this much higher; it is this much higher at most.
+ROUND, FIRST_GAIN, MOST_GAIN = 0.75, 1.4, STEP**2
 #: How long after an interactive run another one is expected.
 PERSONS_S = 2.0
 #: After so many windows the rate at a level counts as unknown.
@@ -67,10 +68,12 @@ class Limit:
     runs: dict[str, UnderWay] = field(default_factory=dict)
     #: How many runs end in a second when there is enough to do; 0 while that is not known.
     per_s: float = 0.0
-    #: A time within which nearly every run ends; 0 while that is not known.
+    #: A time within which nearly every run ends, and one within which half of them do; 0 while that is not known.
     longest_s: float = 0.0
+    usual_s: float = 0.0
     _level: int = 0
     _first_rate: float | None = 0.0  # of the round before; None once the first rise is over
+    _gain: float = MOST_GAIN  # how many times the rate of a round may be that of the one before
     _rates: dict[int, tuple[int, float]] = field(default_factory=dict)  # by level: the window's number, and the rate
     _latest: deque[tuple[float, float]] = field(default_factory=lambda: deque(maxlen=WINDOWS))  # their ends and rates
     _times: deque[tuple[float, float]] = field(
@@ -78,6 +81,7 @@ class Limit:
     )  # ends of runs, and their times
     _windows: int = 0
     _began: float | None = None  # of the window; None while the limit is not reached
+    _lowered: float = -math.inf  # when the first rise ended: the times of runs before it are longer than they will be
     _ends: int = 0
     _ended: float = 0.0  # when the last of them was
     _short_s: float = 0.0  # how long fewer were under way than may be
@@ -87,6 +91,18 @@ class Limit:
     @property
     def at_once(self) -> int:
         return min(MOST, round(self.least * STEP**self._level))
+
+    def wait_s(self, ends: int) -> float:
+        """How long it takes at least until so many runs have ended; 0 while nothing is known.
+
+        While the limit rises, the rate may rise with each round as it did with the round before.
+        """
+        rate = self.per_s or (self.at_once / self.usual_s if self.usual_s else math.inf)
+        if self._first_rate is None:
+            return ends / rate
+        round_ends, more = ROUND * self.at_once, math.log(self._gain)
+        rate *= self._gain if self.per_s else 1.0
+        return round_ends / (rate * more) * math.log1p(ends * more / round_ends)
 
     def has_room(self, urgency: Urgency) -> bool:
         """Whether one more may begin here. Batch runs never take the place of an interactive one.
@@ -122,8 +138,9 @@ class Limit:
             self._person_at = now
         usual_s = _quantile(self._times, 0.75)
         interrupted = bool(self._times) and now - self._ended > PAUSE * usual_s
-        self._times.append((now, now - run.began))
-        self.longest_s = _quantile(self._times, 0.9)
+        if run.began >= self._lowered:
+            self._times.append((now, now - run.began))
+        self.longest_s, self.usual_s = _quantile(self._times, 0.9), _quantile(self._times, 0.5)
         if self._began is None:
             return
         lasted_s = self._ended - self._began
@@ -139,8 +156,7 @@ class Limit:
         self._ends += 1
         self._ended = now
         if self._first_rate is not None and self._ends >= ROUND * self.at_once:
-            self._rise(self._ends / max(now - self._began, 1e-6))
-            self._open(now)
+            self._rise(now - self._began, now)
 
     def sweep(self, now: float) -> None:
         """Forget what is too old: runs without a reported end whose deadline has passed, rates and times."""
@@ -149,10 +165,10 @@ class Limit:
                 remembered.popleft()
         if not self._latest:
             self.per_s = 0.0
-        if not self._times:
-            self.longest_s = 0.0
         for run_id in [name for name, run in self.runs.items() if now > run.over_by]:
             del self.runs[run_id]
+        if not self._times:  # no run takes less time than those under way have taken already
+            self.longest_s = self.usual_s = _quantile([(0.0, now - run.began) for run in self.runs.values()], 0.5)
 
     def _open(self, began: float) -> None:
         self._began = self._ended = began
@@ -163,16 +179,30 @@ class Limit:
             self._short_s += now - self._at
         self._at = now
 
-    def _rise(self, rate: float) -> None:
-        if self._first_rate is not None and rate > FIRST_GAIN * self._first_rate and self.at_once < MOST:
+    def _rise(self, lasted_s: float, now: float) -> None:
+        """Choose the level of the next round. Equal runs end in bunches: a round lasts at least as long as half of its runs."""
+        usual_s = _quantile(list(self._times)[-self._ends :], 0.5)
+        rate, before = self._ends / max(lasted_s, usual_s, 1e-6), self._first_rate or 0.0
+        self._gain = min(MOST_GAIN, max(GAIN, rate / before if before else rate * self.usual_s))
+        self.per_s = max(rate, before) / ROUND  # the others of a bunch end at the same time
+        self._latest.clear()
+        self._latest.append((now, self.per_s))
+        if rate > FIRST_GAIN * before and self.at_once < MOST:
             self._level, self._first_rate = self._level + 2, rate
+            self._open(now)
         else:
-            self._level, self._first_rate = max(0, self._level - 2), None
+            self._level, self._first_rate, self._began = max(0, self._level - 2), None, None
+            self._lowered = now
+            self.longest_s = self.usual_s = self.at_once / self.per_s
+            self._times.clear()
+            self._times.append((now, self.usual_s))
 
     def _close(self, rate: float, now: float) -> None:
         """Choose the level of the next window."""
         here = self._level
         self._windows += 1
+        if self._windows == 1:
+            self._latest.clear()  # a window is more exact than the first rise
         self._latest.append((now, rate))
         self.per_s = _quantile(self._latest, 0.75)
         _, before = self._rates.get(here, (0, rate))

@@ -1,6 +1,7 @@
 """How many may be under way: on a simulated machine and clock."""
 
 import heapq
+import itertools
 import random
 
 import pytest
@@ -59,6 +60,36 @@ def test_limit_follows_a_narrower_and_wider_machine() -> None:
     assert driven(limit, at_once=16, takes_s=0.1, seconds=120, began=200) > 0.8 * 160
 
 
+def test_bunched_ends_do_not_raise_the_limit() -> None:
+    """The calls of all runs take turns on a server of one: the runs end one after the other, and then none for long."""
+    limit = Limit(least=4)
+    numbers = itertools.count()
+
+    def begin(now: float, count: int = 1) -> list[str]:
+        names = [str(next(numbers)) for _ in range(count)]
+        for name in names:
+            limit.begin(name, "interactive", now, 1e9)
+        return names
+
+    def end(names: list[str], now: float) -> list[str]:
+        following = []
+        for n, name in enumerate(names):
+            limit.end(name, now + n / 5)
+            following += begin(now + n / 5)
+        return following
+
+    for second in range(16):
+        limit.end(begin(float(second))[0], second + 0.6)
+    four = begin(20.0, 4)
+    others = end(four[:3], 21.7)
+    assert limit.at_once == 9
+    others += begin(22.1, 5)
+    end(four[3:], 22.3)
+    end(others, 26.9)
+    assert limit.at_once == 4
+    assert limit.per_s < 2.0 < limit.longest_s < 3.0
+
+
 def test_whole_batches_are_counted() -> None:
     limit = Limit(least=4)
     assert driven(limit, at_once=8, takes_s=2.0, seconds=400, spread=0.0) > 0.9 * 4
@@ -85,6 +116,7 @@ def test_old_measurements_are_forgotten() -> None:
     limit = Limit(least=4)
     driven(limit, at_once=4, takes_s=0.1, seconds=10)
     assert limit.per_s > 0 < limit.longest_s
+    limit.runs.clear()
     limit.sweep(11 + FRESH_S)
     assert (limit.per_s, limit.longest_s) == (0, 0)
 
