@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from bus.wire.parts import Collection, Question
 from index.languages import FALLBACK, LANGUAGES, every, of, pattern, spoken, union
 from index.languages.characters import fold, is_han, is_hangul
-from index.languages.words import grams, terms, written, written_terms
+from index.languages.words import terms, written, written_terms
 from index.text.question_words import without_question_words
 
 Kind = Literal["reason", "count", "time", "person", "place", "definition", "manner", "limit", "yes_no", "other"]
@@ -121,8 +121,8 @@ _OWNER: Final = union(lambda language: language.questions.comparison.owner)
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """`terms`: each term and its weight. `identifiers` must be in an answer, `likely` most often are; both are folded. `pieces`
-    are of the question's words; `sides` are the terms of the two things compared, `common` those that both have.
+    """`terms`: each term and its weight. `identifiers` must be in an answer, `likely` most often are; both are folded.
+    `sides` are the terms of the two things compared, `common` those that both have.
     `cosine_counts`: how much a cosine says, 0 to 1. `ranks`: of the passages, from 0, where that is not their order.
     `synonyms`: folded names in the question, each with another name of the same thing. `given`: the passages came with the
     question, and no search has scored them.
@@ -131,7 +131,6 @@ class Asked(msgspec.Struct, frozen=True):
     text: str
     language: str
     terms: dict[str, float]
-    pieces: frozenset[str]
     identifiers: tuple[str, ...]
     likely: tuple[str, ...]
     kind: Kind
@@ -192,7 +191,6 @@ def read_text(text: str, language: str, collection: Collection, topic: str = "")
         text=text,
         language=language,
         terms=weights,
-        pieces=frozenset(grams(bare) or grams(text)),
         identifiers=_folded(_EXACT, text),
         likely=(*_folded(_LIKELY, text), *_latin(text)),
         kind=kind_of(text),

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from actors.choosing.aliases import aliases, listed
 from actors.choosing.asked import Asked, read_question
-from actors.choosing.features import FEATURES, Read, read_units, values, words_of
+from actors.choosing.features import FEATURES, Read, add_nearness, read_units, values, words_of
 from actors.choosing.in_force import in_force
 from actors.choosing.rows import MOST_OF_ROW, TOLD, look_up
 from actors.choosing.signs import DEEP, LEAST_SHARE, Ranked, probability, signs
@@ -154,6 +154,7 @@ def rank_units(asked: Asked, units: Sequence[Unit], passages: Sequence[Passage],
     read = without_entries(read_units(units, passages, aliases(asked, passages)), passages)
     rows = values(asked, read, passages)
     weighing = by_place(learned)
+    add_nearness(asked, read, rows, [sum(map(mul, weighing, row)) for row in rows])
     scores = copies_as_one([sum(map(mul, weighing, row)) for row in rows], read)
     scores = _without_denied(asked, _steps_as_one(asked, scores, read), read)
     highest = max((*scores, learned.none))

@@ -1,5 +1,6 @@
 """What speaks for a unit as the answer to a question: plain features, the same in every language."""
 
+import heapq
 import itertools
 import math
 import re
@@ -17,7 +18,8 @@ from actors.choosing.units import Unit
 from bus.wire.parts import Passage
 from index.languages import union
 from index.languages.characters import fold
-from index.languages.words import FUNCTION_WORDS, WORD, grams, terms_of
+from index.languages.meaning import nearness
+from index.languages.words import WORD, grams, terms_of
 from index.model import file_words
 
 #: In the order of a row of values; each is 0 to 1 but `length` and `steps`.
@@ -26,7 +28,7 @@ FEATURES = (
     "form",  # in its best sentence that has the kind of thing asked for
     "identifiers_missing",  # share of the question's identifiers that it lacks
     "likely_missing",  # the same of numbers, abbreviations, and Latin words in another script
-    "pieces",  # share of the question's character pieces, headings and all
+    "near",  # how near it is to the question in meaning, headings and all; of the likeliest units only, as is the next
     "rank",  # 1 / rank of its passage
     "score",  # fused score of its passage
     "heading",  # how nearly the nearest heading is the question (F1)
@@ -45,12 +47,14 @@ FEATURES = (
     "steps",  # code or list where a manner is asked for; -1 for a row there
     "same_language",
     "asks",  # it ends as a question or with a colon
-    "body_pieces",
+    "near_body",
     "cosine",
     "rarest",  # it has the question's rarest term
     "top",  # covered, less the best unit's
 )
 _PLACE = {name: place for place, name in enumerate(FEATURES)}
+#: Of so many units the nearness in meaning is computed.
+LIKELIEST = 30
 _STEPS = {"code": 1.0, "list_item": 1.0, "table_row": -1.0}
 _BEGINNING = 60
 _COPULA_WITHIN = 120
@@ -64,10 +68,9 @@ _ENDS_OPEN = re.compile(r"[:：?？؟]\s*$")
 
 
 class Words(NamedTuple):
-    """A text folded; its content words one after the other, each with ^ before it; and its terms."""
+    """A text folded, and its terms."""
 
     folded: str
-    marked: str
     terms: frozenset[str]
 
 
@@ -79,8 +82,6 @@ class Read(msgspec.Struct, frozen=True):
     context: frozenset[str]
     folded: str
     folded_all: str
-    marked: str
-    marked_all: str
     sentences: tuple[frozenset[str], ...]
     sentence_texts: tuple[str, ...]
 
@@ -112,8 +113,6 @@ def _with(read: Read, aliases: Sequence[Alias]) -> Read:
         context=read.context.union(*map(_terms, other)),
         folded=" ".join((read.folded, *own)),
         folded_all=" ".join((read.folded_all, *own, *other)),
-        marked="".join((read.marked, *(words_of(name).marked for name in own))),
-        marked_all="".join((read.marked_all, *(words_of(name).marked for name in (*own, *other)))),
         sentences=tuple(
             words.union(*(_terms(alias.name) for alias in aliases if is_named(alias.other, fold(text))))
             for words, text in zip(read.sentences, read.sentence_texts, strict=True)
@@ -130,19 +129,16 @@ def _read(unit: Unit, passage: Passage) -> Read:
 @lru_cache(maxsize=4096)
 def _words_read(
     sentences: tuple[str, ...], above: str
-) -> tuple[frozenset[str], frozenset[str], str, str, str, str, tuple[frozenset[str], ...]]:
+) -> tuple[frozenset[str], frozenset[str], str, str, tuple[frozenset[str], ...]]:
     """The fields of Read from `bag` to `sentences`. `above`: the headings, the title and what introduces the unit."""
     own = [words_of(sentence) for sentence in sentences]
     context = words_of(above)
     folded = " \n ".join(each.folded for each in own)
-    marked = "".join(each.marked for each in own)
     return (
         frozenset().union(*(each.terms for each in own)),
         context.terms,
         folded,
         f"{folded} \n {context.folded}",
-        marked,
-        marked + context.marked,
         tuple(each.terms for each in own),
     )
 
@@ -150,9 +146,7 @@ def _words_read(
 @lru_cache(maxsize=4096)
 def words_of(text: str) -> Words:
     folded = fold(text)
-    words = WORD.findall(folded)
-    marked = " ^".join(word for word in words if word not in FUNCTION_WORDS)
-    return Words(folded, f" ^{marked} ", frozenset(itertools.chain.from_iterable(map(terms_of, words))))
+    return Words(folded, frozenset(itertools.chain.from_iterable(map(terms_of, WORD.findall(folded)))))
 
 
 def _terms(text: str) -> frozenset[str]:
@@ -165,24 +159,26 @@ def _grams(term: str) -> tuple[str, ...]:
 
 
 def values(asked: Asked, read: Sequence[Read], passages: Sequence[Passage]) -> list[list[float]]:
-    """One row for each unit, in the order of FEATURES."""
-    texts = [each.marked_all for each in read]
-    pieces = {language: _pieces_in(texts, asked.in_language(language)) for language in ("", *asked.variants)}
-    rows: list[list[float]] = []
-    for at, each in enumerate(read):
-        language = passages[each.unit.passage].language
-        language = language if language in asked.variants else ""
-        weights, held = pieces[language]
-        rows.append(_row(asked.in_language(language), each, passages, weights, held[at]))
+    """One row for each unit, in the order of FEATURES; `near` and `near_body` are still 0."""
+    rows = [_row(asked.in_language(passages[each.unit.passage].language), each, passages) for each in read]
     best = max((row[0] for row in rows), default=0.0)
     for row in rows:
         row[_PLACE["top"]] = row[0] - best
     return rows
 
 
-def _row(
-    asked: Asked, read: Read, passages: Sequence[Passage], piece_weight: dict[str, float], held: Sequence[bool]
-) -> list[float]:
+def add_nearness(asked: Asked, read: Sequence[Read], rows: Sequence[list[float]], scores: Sequence[float]) -> None:
+    """Put how near in meaning they are into the rows of the units with the highest scores, and into the others the least of it."""
+    least = min(heapq.nlargest(LIKELIEST, scores), default=0.0)
+    likely = {at: number for number, at in enumerate(at for at, score in enumerate(scores) if score >= least)}
+    texts = [*(read[at].folded_all for at in likely), *(read[at].folded for at in likely)]
+    near = nearness(asked.text, texts)
+    for name, shares in (("near", near[: len(likely)]), ("near_body", near[len(likely) :])):
+        for at, row in enumerate(rows):
+            row[_PLACE[name]] = shares[likely[at]] if at in likely else min(shares)
+
+
+def _row(asked: Asked, read: Read, passages: Sequence[Passage]) -> list[float]:
     unit, passage = read.unit, passages[read.unit.passage]
     whole, heaviest = asked.whole, asked.heaviest
     covered = rarest = 0.0
@@ -200,7 +196,6 @@ def _row(
     ]
     heading = _f1(asked, unit.path[-1] if unit.path else passage.title)
     is_definition = asked.kind == "definition"
-    pieces_whole = sum(piece_weight.values()) or 1.0
     beginning = _terms(unit.text[:_BEGINNING])
     starts = asked.weight_of(beginning) / whole
     looked = look_up(asked, unit.text) if unit.kind == "table_row" else None
@@ -209,9 +204,6 @@ def _row(
         "covered": covered / whole,
         "form": 0.0 if looked and looked.key and not looked.column else max(fits, default=0.0),
         "identifiers_missing": lacking(asked.identifiers, read.folded_all),
-        "pieces": sum(itertools.compress(piece_weight.values(), held)) / pieces_whole,
-        "body_pieces": sum(itertools.compress(piece_weight.values(), map(read.marked.__contains__, piece_weight)))
-        / pieces_whole,
         "rank": 1 / (1 + (asked.ranks[unit.passage] if asked.ranks else unit.passage)),
         "score": 0.0 if asked.given else passage.score,  # its scale is the caller's
         "heading": heading,
@@ -238,10 +230,10 @@ def _row(
 
 
 def _in_pieces(term: str, folded: str) -> float:
-    """How much of a term stands somewhere in a text: 0 to 1, and 0 below _PIECES_FROM."""
-    if term in folded:
-        return 1.0
+    """How much of a term stands somewhere in a text: 0 to 1, and 0 below _PIECES_FROM; a function word stands in none."""
     pieces = _grams(term)
+    if pieces and term in folded:
+        return 1.0
     held = sum(map(folded.__contains__, pieces)) / (len(pieces) or 1)
     return max(held - _PIECES_FROM, 0.0)
 
@@ -276,15 +268,3 @@ def _first_of(asked: Asked, read: Read, side: frozenset[str]) -> float:
     whole = asked.weight_of(side) or 1.0
     texts = (read.unit.text[:_BEGINNING], *read.unit.path[-1:])
     return max(asked.weight_of(side & _terms(text)) for text in texts) / whole
-
-
-def _pieces_in(texts: Sequence[str], asked: Asked) -> tuple[dict[str, float], list[list[bool]]]:
-    """The question's character pieces, with how rare each is among the units, whose marked words are `texts`; and which of them
-    each unit has.
-    """
-    pieces = sorted({f"{piece} " if len(piece) == 2 and piece[0] == "^" else piece for piece in asked.pieces})
-    held = [[piece in text for piece in pieces] for text in texts]
-    counts = map(sum, zip(*held, strict=True))
-    return {
-        piece: math.log(1 + (len(texts) + 1) / (0.5 + count)) for piece, count in zip(pieces, counts, strict=False)
-    }, held

@@ -79,7 +79,8 @@ def choose_parts(
 ) -> Choice | None:
     """What to show for a question with these parts, each a statement to search for; as `choose` for a single one.
 
-    A part of which nothing is sure is left out, and makes the whole less probable.
+    A part of which nothing is sure is left out, and makes the whole less probable. What the question as a whole finds is shown
+    where it is more probable and has the best of every part that is sure.
     """
     whole = choose_follow_up(question, passages, collection, synonyms)
     if whole is None or len(parts) < 2 or whole.compares:
@@ -101,7 +102,9 @@ def choose_parts(
         return whole
     mean = sum(choice.probability for choice in sure) / len(sure)
     probability = mean * math.sqrt(len(sure) / len(parts))
-    if probability <= whole.probability:
+    shown_anyway = {each.unit.order for each in whole.shown}
+    complete = len(sure) < 2 or all(choice.shown[0].unit.order in shown_anyway for choice in sure)
+    if probability <= whole.probability and complete:
         return whole
     shown = {each.unit.order: (each, lead) for c in sure for each, lead in zip(c.shown, c.leads, strict=True)}
     return replace(

@@ -4,7 +4,6 @@ Also: a unit among all those of the passages found, as the ranking sees it; and 
 endings are set aside.
 """
 
-import itertools
 import math
 import re
 from collections.abc import Sequence, Set
@@ -19,7 +18,7 @@ from actors.choosing.units import Unit
 from actors.choosing.weights import Weights
 from bus.wire.parts import Passage
 from index.languages.characters import fold, is_han, is_hangul
-from index.languages.meaning import nearness
+from index.languages.meaning import likeness
 from index.languages.negation import is_negated
 
 #: How many of the best units are looked through, and the least share of the probability that makes one likely.
@@ -69,7 +68,7 @@ SIGNS = (
     "shown",  # log-odds of the share of all that is shown
     "alone",  # log of what there being no answer has of the rest; the units not shown have the others
     "terms",  # log of how many terms the question has: one with few says little about what is sought
-    "lacking",  # log of how many of them the best unit and its headings lack in any form
+    "far",  # share of the question in words that what is shown lacks in any form, less the nearer it has one in meaning
     "name",  # a name in the question is not in what is shown
     "no_count",  # a number is asked for, and none is shown
     "manner",  # how something is done is asked: an answer is harder to tell from what is near it
@@ -82,15 +81,16 @@ SIGNS = (
 
 #: Those of passages that came with the question, which no search has scored.
 GIVEN = (
-    *SIGNS[:5],
+    "shown",
+    "terms",
+    "far",
+    "name",
     "rank",  # 1 / rank of the best unit's passage
     "scattered",  # entropy of the passages' shares: an answer is in one of them
     "near",  # how near in meaning the nearest unit is to the question
     "negated",  # the question denies something, and what is shown does not
 )
 
-#: So many texts are compared with a question at once: the memory for it grows with their number and their words.
-_AT_ONCE: Final = 100
 #: Shares nearer to 0 or 1 than this tell nothing more.
 _LEAST: Final = 1e-4
 _NUMBERED: Final = ("count", "limit")
@@ -109,22 +109,18 @@ def signs(
     asked = asked.in_language(passages[best.unit.passage].language)
     share = _within(sum(each.share for each in shown))
     none = 1 - sum(each.share for each in ranked)
-    said = best.read.bag | best.read.context
     of_choice = {
         "shown": math.log(share / (1 - share)),
         "alone": math.log(_within(none / (1 - share))),
         "terms": math.log(1 + len(asked.terms)),
-        "lacking": math.log(1 + sum(known(term, said) < KNOWN for term in asked.terms)),
+        "far": _far(asked, shown),
         "name": float(_lacks_name(asked, shown)),
     }
     if asked.given:
         return of_choice | {
             "rank": best.value("rank"),
             "scattered": _scattered(ranked),
-            "near": max(
-                max(nearness(asked.text, [each.unit.text for each in some]))
-                for some in itertools.batched(ranked, _AT_ONCE)
-            ),
+            "near": max(each.value("near_body") for each in ranked),
             "negated": float(is_negated(asked.text) and not any(is_negated(each.unit.text) for each in shown)),
         }
     of_choice |= {
@@ -135,6 +131,15 @@ def signs(
         "coverage_ahead": _ahead(passages, best.unit.passage),
     }
     return {name: of_choice[name] if name in of_choice else best.value(name) for name in SIGNS}
+
+
+def _far(asked: Asked, shown: Sequence[Ranked]) -> float:
+    said = frozenset[str]().union(*(each.read.bag | each.read.context for each in shown))
+    lacked = [term for term in asked.terms if known(term, said) < KNOWN]
+    if not lacked:
+        return 0.0
+    near = likeness(lacked, [each.read.folded_all for each in shown])
+    return sum(asked.terms[term] * (1 - each) for term, each in zip(lacked, near, strict=True)) / asked.whole
 
 
 def _scattered(ranked: Sequence[Ranked]) -> float:

@@ -86,6 +86,20 @@ def nearness(question: str, texts: Sequence[str]) -> list[float]:
     return shares
 
 
+def likeness(words: Sequence[str], texts: Sequence[str]) -> list[float]:
+    """For each word, 0 to 1: the mean cosine of its pieces with the nearest piece in all the texts, by their weights."""
+    pieces = np.unique(np.concatenate([_numbers(text) for text in texts])) if texts else np.array([], dtype=np.uint16)
+    wanted = [_numbers(word) for word in words]
+    if not len(pieces) or not any(map(len, wanted)):
+        return [0.0] * len(words)
+    table = _table()
+    every = np.concatenate(wanted)
+    nearest = np.clip(table.rows(every) @ table.rows(pieces).T, 0, 1).max(axis=1)
+    ends = list(accumulate(map(len, wanted)))
+    parts = zip(np.split(nearest, ends[:-1]), np.split(table.weight.take(every), ends[:-1]), strict=True)
+    return [float(near @ heavy / heavy.sum()) if len(near) else 0.0 for near, heavy in parts]
+
+
 def _most(cosines: _Rows, places: NDArray[np.intp], sizes: Sequence[int]) -> _Rows:
     """The highest cosine of each row among the places of each text; every text has the last column, too."""
     ends = list(accumulate(sizes))
@@ -99,10 +113,14 @@ def _unit(rows: _Rows) -> _Rows:
     return (rows / lengths).astype(np.float32)
 
 
-@lru_cache(maxsize=4096)
 def _numbers(text: str) -> _Numbers:
     """The numbers of the pieces of a text, in order."""
-    return np.fromiter(chain.from_iterable(map(_split, _WORD.findall(fold(text)))), dtype=np.uint16)
+    return np.concatenate([_in_line(line) for line in text.split("\n")])
+
+
+@lru_cache(maxsize=16_384)
+def _in_line(line: str) -> _Numbers:
+    return np.fromiter(chain.from_iterable(map(_split, _WORD.findall(fold(line)))), dtype=np.uint16)
 
 
 @lru_cache(maxsize=65_536)

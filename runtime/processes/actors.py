@@ -22,8 +22,10 @@ from bus.transport.health import answer_health
 from bus.transport.users import ACTORS
 from bus.wire.errors import Unavailable
 from bus.wire.messages import RunFinished
+from index.java.jvm import limit_blas
 from index.languages import LANGUAGES
 from index.languages.detection import detect
+from index.languages.meaning import nearness
 from index.languages.names import named
 from runtime.engines.rendering import make_engine
 from runtime.processes.inference import Inference
@@ -49,10 +51,12 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "") -> N
 
     Raises GraphError, Poison for an invalid profile, Unavailable when the bus cannot be reached.
     """
+    limit_blas()  # more threads only wait for each other on matrices of this size
     graph = pipeline()
     if name:
         preload()
         detect("The first call loads the words of both.")
+        nearness("The first call", ["loads the vectors."])
         for language in LANGUAGES:
             named(LANGUAGES, language)
     with resolving_under(defaults_in(settings)):

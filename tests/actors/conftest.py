@@ -8,6 +8,7 @@ from blockbuster import BlockBuster, blockbuster_ctx
 from actors.question.profile import preload
 from index.languages import LANGUAGES
 from index.languages.detection import detect
+from index.languages.meaning import nearness
 from index.languages.names import named
 
 
@@ -15,6 +16,7 @@ from index.languages.names import named
 def everything_is_read() -> None:
     preload()
     detect("The first call loads the words of both.")
+    nearness("The first call", ["loads the vectors."])
     for language in LANGUAGES:
         named((language,), language)
 

@@ -63,7 +63,7 @@ def test_likeliest_units_that_fit_are_shown(weights: Sequence[int], wanted: list
 @pytest.mark.parametrize(
     ("question", "best"),
     [
-        ("What should I do about heat stroke?", "1. Call for help."),
+        ("What should I do about heat stroke?", "2. Move into the shade."),
         ("Who gets heat stroke?", "Heat stroke is rare in the north."),
     ],
 )
@@ -236,18 +236,17 @@ def test_long_paragraph_is_split_into_whole_sentences() -> None:
         ("When do ferries sail?", "The ferryman waits.", "The gate is shut."),
         ("여객선 운항 시간", "여객선운항이 끝났다.", "창고가 비었다."),
         ("勾芡", "勾芡以后起锅。", "米饭要闷。"),
-        ("Vitamin K?", "Vitamin K is fat-soluble.", "Vitamins keep well."),
+        ("How is the automobile repaired?", "The car is mended.", "The gate is shut."),
     ],
 )
-def test_word_parts_match_compounds_and_other_forms(question: str, near: str, far: str) -> None:
-    place = FEATURES.index("body_pieces")
+def test_compounds_and_other_words_for_it_are_near(question: str, near: str, far: str) -> None:
+    place = FEATURES.index("near_body")
     by_text = {each.unit.text: each.values[place] for each in found(question, near, far)}
     assert by_text[near] > by_text[far]
 
 
 def test_a_text_is_read_once() -> None:
     assert words_of("The ferries sail.") is words_of("The ferries sail.")
-    assert words_of("The ferries sail.").marked == " ^ferries ^sail "
 
 
 def test_weight_does_not_depend_on_set_order() -> None:

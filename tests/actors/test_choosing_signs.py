@@ -37,8 +37,8 @@ def signs_of(question: str, pieces: tuple[Piece, ...] = HARBOUR) -> dict[str, fl
         ("How many quays has the harbour of Bergen?", "name", True),
         ("How do I cross the water?", "manner", True),
         ("Where do ships wait?", "manner", False),
-        ("Where does the ship wait?", "lacking", False),  # ships, waits: other forms
-        ("Where do submarines dive?", "lacking", True),
+        ("Where does the ship wait?", "far", False),  # ships, waits: other forms
+        ("Where do submarines dive?", "far", True),
     ],
 )
 def test_missing_names_lower_a_choice(question: str, sign: str, there: bool) -> None:

@@ -43,7 +43,8 @@ def readings(text: str, topic: str, *paragraphs: str) -> tuple[Choice, Choice, C
 )
 def test_conversation_words_never_replace_question_words(text: str, topic: str) -> None:
     chosen, alone, _ = readings(text, topic, LIBRARY, LAUNDRY)
-    assert chosen == alone
+    assert chosen.shown[0].unit == alone.shown[0].unit
+    assert set(chosen.leads) <= set(alone.leads)
 
 
 def test_back_reference_is_read_within_the_conversation() -> None:

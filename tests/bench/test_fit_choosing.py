@@ -230,14 +230,14 @@ def tried(count: int, told: float) -> list[Tried]:
     for at in range(count):
         shown = float(draw.normal())
         right = bool(draw.random() < 1 / (1 + np.exp(-(told * shown + 0.5))))
-        values = dict.fromkeys(SIGNS, 0.0) | {"shown": shown, "lacking": -float(right)}
+        values = dict.fromkeys(SIGNS, 0.0) | {"shown": shown, "far": -float(right)}
         found.append(Tried(COLLECTIONS[at % len(COLLECTIONS)], values, right, 1.0))
     return found
 
 
 @pytest.mark.parametrize("told", [1.5, 3.0])
 def test_promised_share_of_answers_is_right(told: float) -> None:
-    found = [Tried(each.collection, each.signs | {"lacking": 0.0}, each.right, 1.0) for each in tried(4000, told)]
+    found = [Tried(each.collection, each.signs | {"far": 0.0}, each.right, 1.0) for each in tried(4000, told)]
     fitted = calibrate(found)
     for least, promised in ((0.5, RIGHT_OF_SHOWN), (HIGH, RIGHT_OF_HIGH)):
         shown = [each.right for each in found if probability(each.signs, fitted) >= least]
@@ -245,7 +245,7 @@ def test_promised_share_of_answers_is_right(told: float) -> None:
 
 
 def test_hidden_passages_do_not_change_the_promise() -> None:
-    found = [Tried(each.collection, each.signs | {"lacking": 0.0}, each.right, 1.0) for each in tried(2000, 2.0)]
+    found = [Tried(each.collection, each.signs | {"far": 0.0}, each.right, 1.0) for each in tried(2000, 2.0)]
     hidden = [
         Tried(each.collection, each.signs | {"shown": each.signs["shown"] - 1}, False, 0.25, hidden=True)
         for each in found

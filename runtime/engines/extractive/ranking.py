@@ -52,13 +52,10 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """`covered`, `pieces`: the shares of the question's terms and character pieces in it, with its heading. `share`: of the
-    probability among all units.
-    """
+    """`covered`: the share of the question's terms in it, with its heading. `share`: of the probability among all units."""
 
     read: Read
     covered: float
-    pieces: float
     share: float
 
     @property
@@ -101,7 +98,7 @@ def rank(question: str, language: str, texts: Sequence[Evidence | Chunk]) -> lis
     asked = read_text(question, language, statistics((question,), units))
     passages = [_passage(each, language) for each in texts]
     ranked = [
-        Ranked(read[each.unit.order], each.value("covered"), each.value("pieces"), each.share)
+        Ranked(read[each.unit.order], each.value("covered"), each.share)
         for each in rank_units(asked, units, passages, _of_units_alone())
     ]
     return sorted(ranked, key=lambda each: each.read.silent)
@@ -167,4 +164,4 @@ def lack(ranked: Sequence[Ranked], question: str) -> Lack:
 
 def unlike(ranked: Sequence[Ranked]) -> bool:
     """Whether every unit is about something else."""
-    return not any(each.covered >= LEAST_COVERED and each.pieces for each in ranked)
+    return not any(each.covered >= LEAST_COVERED for each in ranked)

@@ -20,7 +20,7 @@ type Numbers = NDArray[np.float64]
 type Loss = Callable[[Numbers], tuple[float, Numbers]]
 
 #: What must not speak for a choice; every other sign must not speak against it.
-AGAINST = frozenset(("lacking", "name", "no_count", "manner", "row_without_column", "scattered", "negated"))
+AGAINST = frozenset(("far", "name", "no_count", "manner", "row_without_column", "scattered", "negated"))
 #: Strength of the penalty on large weights, in the scale of each sign's own spread.
 PENALTY = 3.0
 #: How much of what is shown should be right: of all from the probability .5 on, and of all from HIGH on.

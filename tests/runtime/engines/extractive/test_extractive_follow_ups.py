@@ -24,7 +24,7 @@ SWITCHES = [
     ),
     ("fr", "Combien de semaines dure le stage ?", "10 semaines", "Quand commence le rattrapage ?", "22 juin 2026"),
     ("es", "¿Cuándo se devuelve la fianza?", "La fianza es", "¿Cuánto cuesta un lavado?", "lavado cuesta 2,50"),
-    ("ar", "هل الآلة الحاسبة مسموحة؟", "الآلة الحاسبة", "ما عقوبة الغش؟", "يأخذ صفرًا"),
+    ("ar", "هل الآلة الحاسبة مسموحة؟", "الآلة الحاسبة", "متى تُعلن النتائج؟", "14 يومًا"),
     ("ko", "제주도 추가 배송비는 얼마인가요?", "4,000원", "비상구 폭은 얼마여야 하나요?", "1.2m 이상"),
     ("zh", "座位多久调换一次？", "每两周", "看电视的距离是多少？", "对角线的4倍"),
 ]

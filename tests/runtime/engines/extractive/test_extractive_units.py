@@ -9,6 +9,7 @@ from actors.choosing.units import units_of
 from actors.evidence.prompt_evidence import evidence_of
 from actors.evidence.spans import numbered
 from actors.question.resolved import resolved
+from actors.selecting.chosen import with_leads
 from bus.wire.messages import QuestionAsked
 from index.text.citations import fences
 from prompts.contracts import AnswerSimple, AnswerSynthesis
@@ -37,7 +38,7 @@ def answer(question: str) -> str:
     found = passages(*GUIDE)
     choice = choose(resolved(QuestionAsked(question=question)), found, statistics((question,), units_of(found)))
     assert choice is not None
-    evidence = evidence_of(numbered(found, choice.slices()))
+    evidence = evidence_of(with_leads(numbered(found, choice.slices()), found, choice.leads))
     return answer_simple(AnswerSimple(original_query=question, retrieved_chunks=evidence, language="en"))
 
 
