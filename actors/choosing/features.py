@@ -174,8 +174,9 @@ def add_nearness(asked: Asked, read: Sequence[Read], rows: Sequence[list[float]]
     texts = [*(read[at].folded_all for at in likely), *(read[at].folded for at in likely)]
     near = nearness(asked.text, texts)
     for name, shares in (("near", near[: len(likely)]), ("near_body", near[len(likely) :])):
+        place, others = _PLACE[name], min(shares, default=0.0)
         for at, row in enumerate(rows):
-            row[_PLACE[name]] = shares[likely[at]] if at in likely else min(shares)
+            row[place] = shares[likely[at]] if at in likely else others
 
 
 def _row(asked: Asked, read: Read, passages: Sequence[Passage]) -> list[float]:

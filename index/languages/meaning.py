@@ -68,11 +68,7 @@ def nearness(question: str, texts: Sequence[str]) -> list[float]:
     table = _table()
     sizes = list(map(len, held))
     pieces = np.concatenate(held)
-    at = np.zeros(len(table.scale), dtype=np.intp)
-    at[pieces] = 1
-    every = np.flatnonzero(at)
-    at[every] = np.arange(len(every))
-    places = at[pieces]
+    every, places = np.unique(pieces, return_inverse=True)
     vectors = table.rows(every)
     cells = np.repeat(np.arange(len(held)) * len(every), sizes) + places
     counts = np.bincount(cells, table.weight[pieces], len(held) * len(every)).astype(np.float32).reshape(len(held), -1)
@@ -113,6 +109,7 @@ def _unit(rows: _Rows) -> _Rows:
     return (rows / lengths).astype(np.float32)
 
 
+@lru_cache(maxsize=4096)
 def _numbers(text: str) -> _Numbers:
     """The numbers of the pieces of a text, in order."""
     return np.concatenate([_in_line(line) for line in text.split("\n")])
