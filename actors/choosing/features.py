@@ -231,12 +231,20 @@ def _row(asked: Asked, read: Read, passages: Sequence[Passage]) -> list[float]:
 
 
 def _in_pieces(term: str, folded: str) -> float:
-    """How much of a term stands somewhere in a text: 0 to 1, and 0 below _PIECES_FROM; a function word stands in none."""
+    """How much of a term stands somewhere in a text: 0 to 1, and 0 below _PIECES_FROM; a function word stands in none.
+
+    A term in Latin letters inside a word counts as much as it has of that word: "burn" is half of "burnout".
+    """
     pieces = _grams(term)
     if pieces and term in folded:
-        return 1.0
+        return max(len(term) / len(word) for word in _with_term(term).findall(folded)) if term.isascii() else 1.0
     held = sum(map(folded.__contains__, pieces)) / (len(pieces) or 1)
     return max(held - _PIECES_FROM, 0.0)
+
+
+@lru_cache(maxsize=1024)
+def _with_term(term: str) -> re.Pattern[str]:
+    return re.compile(rf"\w*{re.escape(term)}\w*")
 
 
 def lacking(identifiers: Sequence[str], folded: str) -> float:

@@ -245,6 +245,12 @@ def test_compounds_and_other_words_for_it_are_near(question: str, near: str, far
     assert by_text[near] > by_text[far]
 
 
+@pytest.mark.parametrize(("text", "share"), [("Burns heal.", 1.0), ("Burnout heals.", 4 / 7), ("Rest heals.", 0.0)])
+def test_a_word_inside_another_counts_in_part(text: str, share: float) -> None:
+    (unit,) = found("A burn?", text)
+    assert unit.values[FEATURES.index("covered")] == pytest.approx(share)
+
+
 def test_a_text_is_read_once() -> None:
     assert words_of("The ferries sail.") is words_of("The ferries sail.")
 
