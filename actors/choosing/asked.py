@@ -48,7 +48,9 @@ def holds(kind: Kind, sentence: str, question: str) -> bool:
         return True
     _, language, of_price = _asked(question)
     if of_price and kind in _PRICED:
-        return bool(_PRICE.search(sentence))
+        own = frozenset(terms(question))
+        priced = (match.group() for match in _PRICE.finditer(sentence))
+        return any(_NUMERAL.search(sentence) or own.isdisjoint(terms(word)) for word in priced)
     if kind in _MENTIONED:
         return bool(_things(kind, language).search(sentence))
     if kind == "place" and pattern(of(language).questions.things.place, re.NOFLAG).search(sentence):

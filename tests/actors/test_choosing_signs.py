@@ -46,6 +46,18 @@ def test_missing_names_lower_a_choice(question: str, sign: str, there: bool) -> 
 
 
 @pytest.mark.parametrize(
+    ("text", "there"),
+    [
+        ("Delivery costs 4 euros.", True),
+        ("Delivery is free of charge.", True),
+        ("Managers of delivery keep the costs low.", False),  # the question's own word
+    ],
+)
+def test_price_is_a_number_or_another_word_for_one(text: str, there: bool) -> None:
+    assert signs_of("What does delivery cost?", (("prose", text),))["no_count"] == float(not there)
+
+
+@pytest.mark.parametrize(
     ("term", "found"), [("quays", True), ("quay", True), ("quarrel", False), ("부두에서", True), ("기차", False)]
 )
 def test_other_form_of_a_word_matches(term: str, found: bool) -> None:
