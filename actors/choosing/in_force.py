@@ -1,7 +1,8 @@
 """Put what is in force before what is out of date, and what a later document says of a matter before what an earlier one said.
 
 Minutes, policies and contracts come in series: the sentence that fits a question best is often of a version that a later one
-changes, in the same words or in others ("postponed", "withdrawn").
+changes, in the same words or in others ("postponed", "withdrawn"). A document of one month or day, such as minutes, is replaced
+only in what a later one says of the same; one of a year or version is replaced as a whole.
 """
 
 import math
@@ -9,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from actors.choosing.asked import Asked
+from actors.choosing.asked import Asked, holds, tells_time
 from actors.choosing.features import Read
 from actors.choosing.signs import DEEP, LEAST_SHARE, Ranked
 from actors.evidence.standing import is_later, out_of_date, when
@@ -68,7 +69,7 @@ def _last_said(
     ]
     if not returning:
         return ranked, old
-    last = max(returning, key=lambda each: when(passages[each.unit.passage]))
+    last = max(returning, key=lambda each: (_has_kind(asked, each.read), when(passages[each.unit.passage])))
     both = {own.source_id, passages[last.unit.passage].source_id}
     first = replace(last, score=best.score + math.log(2), share=best.share)
     others = [each for each in ranked if each is not last]
@@ -82,6 +83,13 @@ def _returns_to(asked: Asked, best: Ranked, later: Read) -> bool:
     return asked.weight_of(later.bag) >= _RETURNS * asked.whole and (whole or bool(other_word))
 
 
+def _has_kind(asked: Asked, read: Read) -> bool:
+    """Whether a unit has the kind of thing asked for; where a time is, a date or time and not any number."""
+    if asked.kind == "time":
+        return any(map(tells_time, read.sentence_texts))
+    return any(holds(asked.kind, text, asked.text) for text in read.sentence_texts)
+
+
 def _by_validity(
     ranked: list[Ranked], passages: Sequence[Passage], old: Mapping[str, str], newer: Mapping[int, Ranked]
 ) -> list[Ranked]:
@@ -93,11 +101,12 @@ def _by_validity(
     replaced = [each for each in ranked if each.unit.order in newer and named[each.unit.order] in old]
     replaces = {newer[each.unit.order].unit.order: each for each in reversed(replaced)}
     likely = {named[each.unit.order] for each in ranked if each.share >= LEAST_SHARE or each.unit.order in replaces}
+    of_day = {one.source_id: old.get(one.source_id) != "" and len(when(one)) > 1 for one in passages}
     found: list[Ranked] = []
     for each in ranked:
         order, name = each.unit.order, named[each.unit.order]
-        behind = order in newer or (order not in replaces and old.get(name) in likely)
-        loss = OUT_OF_DATE * (1 + behind) if name in old else 0.0
+        behind = order in newer or (not of_day[name] and order not in replaces and old.get(name) in likely)
+        loss = OUT_OF_DATE * (1 + behind) if name in old and (behind or not of_day[name]) else 0.0
         one = replaces.get(order, each)
         score, share = max(each.score, one.score) - loss, max(each.share, one.share) * math.exp(-loss)
         found.append(replace(each, score=score, share=share))

@@ -389,6 +389,28 @@ async def test_text_in_force_precedes_what_it_replaces(has_model: bool) -> None:
     assert (conflict.first, conflict.second, conflict.outdated_n) == ("14 days", "7 days", 2)
 
 
+@pytest.mark.parametrize(
+    "later",
+    [
+        "A wash costs 1.80 euros from 1 July. A second dryer is too expensive.",  # another matter
+        "The move left a surplus of 84 euros for the bench in the yard.",  # the same one, and no time
+    ],
+)
+async def test_later_minutes_replace_only_what_they_speak_of(later: str) -> None:
+    first, second, last = (
+        passage(f"minutes/2026-0{month}-17.md", text, title=f"Meeting {month}")
+        for month, text in (
+            (2, "The office moves on 1 July."),
+            (3, "The office moves on 5 August instead."),
+            (4, later),
+        )
+    )
+    asked = question(text="When does the office move?")
+    requested = await select_evidence.handle(found(first, second, last, question=asked), ScriptedAsk(), unnoted)
+    assert isinstance(requested, AnswerRequested)
+    assert requested.evidence[0].source_id == second.source_id
+
+
 async def test_later_document_of_the_same_precedes_a_nearer_earlier_one() -> None:
     old, new = (
         passage(f"minutes/2026-0{month}-17.md", text, title=f"Meeting {month}")
