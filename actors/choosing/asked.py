@@ -78,6 +78,15 @@ def _asked(question: str) -> tuple[Kind, str, bool]:
     return "count" if of_price else "other", FALLBACK, of_price
 
 
+@lru_cache(maxsize=256)
+def counted(question: str) -> str:
+    """The term behind "how many", for a question that asks for a number; empty for others."""
+    kind, language, _ = _asked(question)
+    found = pattern(of(language).questions.asks.count).search(question.strip()) if kind == "count" else None
+    behind = terms(question.strip()[found.end() :]) if found else ()
+    return next(iter(behind), "")
+
+
 @cache
 def _things(kind: Kind, language: str) -> re.Pattern[str]:
     """The pattern of a thing of `kind`; a place without a preposition is any capitalised name."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from actors.choosing.asked import Asked, Kind, kind_of, tells_time
+from actors.choosing.asked import Asked, Kind, counted, kind_of, tells_time
 from index.languages import FALLBACK, LANGUAGES, of
 from index.languages.characters import fold, is_han, is_hangul
 from index.languages.tables.kinds import variants_in
@@ -151,7 +151,9 @@ class Looked:
 
 
 def look_up(asked: Asked, row: str) -> Looked:
-    """What a row has of a question. Without a cell that the question names, no column is asked for."""
+    """What a row has of a question. Without a cell that the question names, no column is asked for; where it counts something
+    that the row does not name, only one that it names.
+    """
     there = cells(row)
     held: set[str] = set()
     keys: set[Cell] = set()
@@ -163,6 +165,8 @@ def look_up(asked: Asked, row: str) -> Looked:
         return Looked(frozenset(), 0.0, 0.0, None)
     rest = asked.terms.keys() - held
     found = asked_for(wish(asked.text, asked.language), rest, there, keys)
+    if (noun := counted(asked.text)) in rest and noun not in terms(row):
+        found = [each for each in found if each.share > HALF or each.held]
     if asked.kind == "time":
         found = [each for each in found if _tells_when(each, rest if len(there) > len(keys) + 1 else frozenset())]
     share, best = (found[0].share, found[0].cell) if found else (0.0, None)

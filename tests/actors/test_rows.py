@@ -73,6 +73,19 @@ def test_code_matches_only_as_a_whole(cell: str, named: bool) -> None:
     assert (look_up(asked("What is the status of ORD-044444?"), row).key > 0) is named
 
 
+@pytest.mark.parametrize(
+    ("question", "cell"),
+    [
+        ("How much is the apple cake?", "Price EUR: 24"),
+        ("How much sugar goes into the apple cake?", ""),
+        ("Combien de sucre dans l'apple cake ?", ""),
+        ("apple cake里有多少糖?", ""),
+    ],
+)
+def test_number_of_something_else_is_no_answer(question: str, cell: str) -> None:
+    assert lead(question, "Article: Apple cake | Maker: Vogel | Price EUR: 24") == cell
+
+
 def test_wide_row_shows_names_and_requested_cells() -> None:
     row = " | ".join([f"Column {n}: {'word ' * 9}{n}" for n in range(12)] + ["Name: Iceland", "Capital: Reykjavik"])
     assert weigh(row) > 600
