@@ -166,10 +166,6 @@ class Asked(msgspec.Struct, frozen=True):
     def whole(self) -> float:
         return sum(self.terms.values()) or 1.0
 
-    @property
-    def heaviest(self) -> float:
-        return max(self.terms.values(), default=1.0)
-
 
 def read_question(question: Question, collection: Collection) -> Asked:
     """The question's own words, and those of its topic at half their weight."""

@@ -122,7 +122,7 @@ def choice_of(asked: Asked, ranked: Sequence[Ranked], shown: Sequence[Ranked], p
         ),
         probability=0.0
         if denies(asked, shown[0].unit) or _says_no_more(asked, shown)
-        else probability(signs(asked, ranked, shown, passages), learned),
+        else round(probability(signs(asked, ranked, shown, passages), learned), 3),
         compares=bool(asked.sides),
     )
 

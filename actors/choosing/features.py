@@ -4,7 +4,7 @@ import heapq
 import itertools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -49,7 +49,6 @@ FEATURES = (
     "asks",  # it ends as a question or with a colon
     "near_body",
     "cosine",
-    "rarest",  # it has the question's rarest term
     "top",  # covered, less the best unit's
 )
 _PLACE = {name: place for place, name in enumerate(FEATURES)}
@@ -57,6 +56,8 @@ _PLACE = {name: place for place, name in enumerate(FEATURES)}
 LIKELIEST = 30
 _STEPS = {"code": 1.0, "list_item": 1.0, "table_row": -1.0}
 _BEGINNING = 60
+_LONGEST_WORD = 32
+_LETTERS = re.compile(r"\w*")
 _COPULA_WITHIN = 120
 #: A term that is not there counts as there in pieces beyond this share.
 _PIECES_FROM = 0.3
@@ -181,12 +182,11 @@ def add_nearness(asked: Asked, read: Sequence[Read], rows: Sequence[list[float]]
 
 def _row(asked: Asked, read: Read, passages: Sequence[Passage]) -> list[float]:
     unit, passage = read.unit, passages[read.unit.passage]
-    whole, heaviest = asked.whole, asked.heaviest
-    covered = rarest = 0.0
+    whole = asked.whole
+    covered = 0.0
     for term, weight in asked.terms.items():
         if term in read.bag:
             covered += weight
-            rarest = max(rarest, weight)
         else:
             covered += weight * (1.0 if term in read.context else _in_pieces(term, read.folded_all))
     shares = [asked.weight_of(words) / whole for words in read.sentences]
@@ -225,7 +225,6 @@ def _row(asked: Asked, read: Read, passages: Sequence[Passage]) -> list[float]:
         "same_language": float(passage.language in (asked.language, "und", "")),
         "asks": float(bool(_ENDS_OPEN.search(unit.text))),
         "cosine": asked.cosine_counts * max(passage.cosine or 0.0, 0.0),
-        "rarest": rarest / heaviest,
     }
     return list(row.values())
 
@@ -237,14 +236,20 @@ def _in_pieces(term: str, folded: str) -> float:
     """
     pieces = _grams(term)
     if pieces and term in folded:
-        return max(len(term) / len(word) for word in _with_term(term).findall(folded)) if term.isascii() else 1.0
+        return max(_part_of_word(term, folded)) if term.isascii() else 1.0
     held = sum(map(folded.__contains__, pieces)) / (len(pieces) or 1)
     return max(held - _PIECES_FROM, 0.0)
 
 
-@lru_cache(maxsize=1024)
-def _with_term(term: str) -> re.Pattern[str]:
-    return re.compile(rf"\w*{re.escape(term)}\w*")
+def _part_of_word(term: str, folded: str) -> Iterator[float]:
+    """What a term is of each word that it stands in; of one that is longer than any word, of the letters around it."""
+    for found in re.finditer(re.escape(term), folded):
+        before, behind = (
+            folded[max(found.start() - _LONGEST_WORD, 0) : found.start()],
+            folded[found.end() :][:_LONGEST_WORD],
+        )
+        letters = len(_LETTERS.match(before[::-1])[0]) + len(_LETTERS.match(behind)[0])
+        yield len(term) / (len(term) + letters)
 
 
 def lacking(identifiers: Sequence[str], folded: str) -> float:

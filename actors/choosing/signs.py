@@ -71,7 +71,6 @@ SIGNS = (
     "far",  # share of the question in words that what is shown lacks in any form, less the nearer it has one in meaning
     "name",  # a name in the question is not in what is shown
     "no_count",  # a number is asked for, and none is shown
-    "manner",  # how something is done is asked: an answer is harder to tell from what is near it
     "row_key",  # of the best unit, as is the next
     "row_without_column",
     "score",  # of its passage, as are the following
@@ -125,7 +124,6 @@ def signs(
         }
     of_choice |= {
         "no_count": float(asked.kind in _NUMBERED and not _has_kind(asked, shown)),
-        "manner": float(asked.kind == "manner"),
         "score": max(passage.score for passage in searched),
         "cosine": cosine,
         "coverage_ahead": _ahead(passages, best.unit.passage),

@@ -35,8 +35,6 @@ def signs_of(question: str, pieces: tuple[Piece, ...] = HARBOUR) -> dict[str, fl
         ("How many passengers does the ferry carry?", "no_count", True),
         ("How many quays has the harbour of Lisbon?", "name", False),
         ("How many quays has the harbour of Bergen?", "name", True),
-        ("How do I cross the water?", "manner", True),
-        ("Where do ships wait?", "manner", False),
         ("Where does the ship wait?", "far", False),  # ships, waits: other forms
         ("Where do submarines dive?", "far", True),
     ],
