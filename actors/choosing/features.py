@@ -57,7 +57,7 @@ LIKELIEST = 30
 _STEPS = {"code": 1.0, "list_item": 1.0, "table_row": -1.0}
 _BEGINNING = 60
 _LONGEST_WORD = 32
-_LETTERS = re.compile(r"\w*")
+_LETTERS = re.compile(r"\A\w*")
 _COPULA_WITHIN = 120
 #: A term that is not there counts as there in pieces beyond this share.
 _PIECES_FROM = 0.3
@@ -246,9 +246,9 @@ def _part_of_word(term: str, folded: str) -> Iterator[float]:
     for found in re.finditer(re.escape(term), folded):
         before, behind = (
             folded[max(found.start() - _LONGEST_WORD, 0) : found.start()],
-            folded[found.end() :][:_LONGEST_WORD],
+            folded[found.end() : found.end() + _LONGEST_WORD],
         )
-        letters = len(_LETTERS.match(before[::-1])[0]) + len(_LETTERS.match(behind)[0])
+        letters = len(_LETTERS.findall(before[::-1])[0]) + len(_LETTERS.findall(behind)[0])
         yield len(term) / (len(term) + letters)
 
 
