@@ -169,7 +169,7 @@ def values(asked: Asked, read: Sequence[Read], passages: Sequence[Passage]) -> l
 
 
 def add_nearness(asked: Asked, read: Sequence[Read], rows: Sequence[list[float]], scores: Sequence[float]) -> None:
-    """Put how near in meaning they are into the rows of the units with the highest scores, and into the others the least of it."""
+    """Fill in `near` and `near_body` for the units with the highest scores; every other unit gets the least value of these."""
     least = min(heapq.nlargest(LIKELIEST, scores), default=0.0)
     likely = {at: number for number, at in enumerate(at for at, score in enumerate(scores) if score >= least)}
     texts = [*(read[at].folded_all for at in likely), *(read[at].folded for at in likely)]
@@ -242,7 +242,7 @@ def _in_pieces(term: str, folded: str) -> float:
 
 
 def _part_of_word(term: str, folded: str) -> Iterator[float]:
-    """What a term is of each word that it stands in; of one that is longer than any word, of the letters around it."""
+    """The share that a term has of each word that contains it; at most _LONGEST_WORD letters on each side count."""
     for found in re.finditer(re.escape(term), folded):
         before, behind = (
             folded[max(found.start() - _LONGEST_WORD, 0) : found.start()],

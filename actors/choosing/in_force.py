@@ -101,6 +101,7 @@ def _by_validity(
     replaced = [each for each in ranked if each.unit.order in newer and named[each.unit.order] in old]
     replaces = {newer[each.unit.order].unit.order: each for each in reversed(replaced)}
     likely = {named[each.unit.order] for each in ranked if each.share >= LEAST_SHARE or each.unit.order in replaces}
+    # Of a month or day, and replaced by a later one rather than by what itself says.
     of_day = {one.source_id: old.get(one.source_id) != "" and len(when(one)) > 1 for one in passages}
     found: list[Ranked] = []
     for each in ranked:

@@ -132,6 +132,7 @@ def signs(
 
 
 def _far(asked: Asked, shown: Sequence[Ranked]) -> float:
+    """The sign `far`: 0 where every word is there, 1 where none is and none is like it."""
     said = frozenset[str]().union(*(each.read.bag | each.read.context for each in shown))
     lacked = [term for term in asked.terms if known(term, said) < KNOWN]
     if not lacked:

@@ -1,0 +1,76 @@
+"""What is in force comes first: of versions the newest, of minutes the last that speak of the matter."""
+
+import pytest
+
+from actors.select_evidence import select_evidence
+from bus.powers.protocols import unnoted
+from bus.wire.messages import AnswerRequested, PassagesReady
+from bus.wire.parts import Passage
+from prompts import contracts
+from tests.actors.scripted_powers import ScriptedAsk
+from tests.message_samples import passage, question
+
+
+def minutes(*texts: str) -> list[Passage]:
+    """One passage a month, from February on."""
+    return [
+        passage(f"minutes/2026-0{month}-17.md", text, title=f"Meeting {month}") for month, text in enumerate(texts, 2)
+    ]
+
+
+async def first_shown(text: str, *passages: Passage) -> str:
+    """The source id of the first span of an answer, or of the first of the closest passages."""
+    ready = PassagesReady(question=question(text=text), passages=passages, snapshot="s1")
+    ended = await select_evidence.handle(ready, ScriptedAsk(), unnoted)
+    shown = ended.evidence if isinstance(ended, AnswerRequested) else ended.settled.passages
+    return shown[0].source_id
+
+
+@pytest.mark.parametrize("has_model", [False, True])
+async def test_text_in_force_precedes_what_it_replaces(has_model: bool) -> None:
+    old, new = (
+        passage(
+            f"refunds-{year}.md", f"Refunds are paid within {days} days of the return.", title=f"Refund policy {year}"
+        )
+        for year, days in ((2022, 7), (2025, 14))
+    )
+    asked = question(text="Within how many days of the return are refunds paid?", has_model=has_model)
+    spans = tuple(contracts.PickedSpan(passage=at, text=each.text) for at, each in enumerate((old, new), 1))
+    ask = ScriptedAsk({"select_evidence": contracts.EvidencePick(spans=spans)})
+    ready = PassagesReady(question=asked, passages=(old, new), snapshot="s1")
+    requested = await select_evidence.handle(ready, ask, unnoted)
+    assert isinstance(requested, AnswerRequested)
+    assert [(span.n, span.source_id) for span in requested.evidence] == [(1, new.source_id), (2, old.source_id)]
+    (conflict,) = requested.conflicts
+    assert (conflict.first, conflict.second, conflict.outdated_n) == ("14 days", "7 days", 2)
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        "A wash costs 1.80 euros from 1 July. A second dryer is too expensive.",  # another matter
+        "The move left a surplus of 84 euros for the bench in the yard.",  # the same one, and no time
+    ],
+)
+async def test_later_minutes_replace_only_what_they_speak_of(later: str) -> None:
+    found = minutes("The office moves on 1 July.", "The office moves on 5 August instead.", later)
+    assert await first_shown("When does the office move?", *found) == found[1].source_id
+
+
+async def test_later_document_of_the_same_precedes_a_nearer_earlier_one() -> None:
+    old, new = minutes(
+        "The office will move to Palm Street 12 on 1 July.",
+        "The move to Palm Street 12 is postponed from 1 July to 15 August.",
+    )
+    other = passage("vote.md", "The office of your state helps you to move your registration.")
+    assert await first_shown("When does the office move?", old, new, other) == new.source_id
+
+
+@pytest.mark.parametrize(
+    ("later", "first"),
+    [("The hull of the Hexham four is cracked, so the offer is withdrawn.", True), ("No news of the key.", False)],
+)
+async def test_later_document_that_returns_to_the_matter_comes_first(later: str, first: bool) -> None:
+    voted = "The committee voted to buy a second-hand coxed four from Hexham for £6,200."
+    found = minutes(voted, later, "Tea is at four.")
+    assert (await first_shown("Are we buying the boat from Hexham?", *found) == found[1].source_id) is first
