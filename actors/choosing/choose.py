@@ -31,7 +31,7 @@ from index.text.units import STOPS, says_nothing
 
 #: How many units are shown at most.
 MOST_UNITS = 5
-#: A unit of another section than the best one's also needs that part of the best one's share.
+#: A unit of another section than the best one's, or a row where the best one is none, also needs that part of its share.
 _BESIDE = 0.07
 #: A choice is clear if what it shows has at least this share of the probability.
 CLEAR_SHARE = 0.6
@@ -254,8 +254,9 @@ def to_show(asked: Asked, ranked: Sequence[Ranked], most: float = MOST) -> list[
     for each in ranked[:DEEP]:
         alone = each.unit.kind == "definition" or _is_short(each.unit)
         elsewhere = (each.unit.passage, each.unit.section) != (best.passage, best.section)
+        row_beside = each.unit.kind == "table_row" != best.kind
         least = _LEAST_ALONE if likely and alone else LEAST_SHARE
-        least = max(least, _BESIDE * ranked[0].share) if elsewhere else least
+        least = max(least, _BESIDE * ranked[0].share) if elsewhere or row_beside else least
         lacks = each.value("identifiers_missing") > ranked[0].value("identifiers_missing")
         if each.share >= least and not lacks:
             likely.append(each)

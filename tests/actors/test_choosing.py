@@ -140,6 +140,12 @@ def test_unit_elsewhere_needs_part_of_the_best_share() -> None:
     assert shown("Where is the mill?", (0.5, 0.05), texts) == [texts[0], texts[2]]
 
 
+def test_row_beside_a_sentence_needs_part_of_its_share() -> None:
+    texts = ["The mill is here.", "|Visit: every month|"]
+    assert shown("Where is the mill?", (0.9, 0.05), texts) == texts[:1]
+    assert shown("Where is the mill?", (0.5, 0.05), texts) == texts
+
+
 @pytest.mark.parametrize(("question", "whole"), [("How is it milled?", True), ("Where is the mill?", False)])
 def test_list_of_steps_is_shown_whole(question: str, whole: bool) -> None:
     steps = [
