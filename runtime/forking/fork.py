@@ -15,7 +15,7 @@ from bus.delivery.execution import Services, check_bound, execute, outputs_of
 from bus.delivery.graph import Graph, joined
 from bus.journal.access import Groups, access_in
 from bus.journal.journal import Journal
-from bus.journal.records import CAUSE, DEADLINE, Record, encode
+from bus.journal.records import CAUSE, DEADLINE, Record, as_now, encode
 from bus.powers.events import Emitter, decode_event
 from bus.runs.story import readable
 from bus.transport.envelope import count_in
@@ -62,7 +62,7 @@ def taken_over(trace: Trace, graph: Graph, at: Actor, stage: str) -> tuple[list[
         elif "emit" in step.actor.powers and step.outputs:
             until = max(until, step.outputs[0].time)
     types = {key_of(message, "").type for actor in graph.actors for message in actor.gives} | {ASKED}
-    kept = [r for r in trace.records if r.sequence not in dropped and r.key.type in types]
+    kept = [r for r in map(as_now, trace.records) if r.sequence not in dropped and r.key.type in types]
     if not any(at in graph.consumers(type(r.message)) and stage_name(at.name, r.message) == stage for r in kept):
         reached = ", ".join(dict.fromkeys(step.name for step in (*steps.taken, *steps.unfinished)))
         raise NothingToFork(f"run {trace.run_id} never reached {stage}; it reached {reached}")

@@ -19,6 +19,8 @@ from bus.wire.subjects import Key
 from prompts.library import Library
 from runtime.cli import groundwire
 from runtime.engines.extractive.engine import ExtractiveEngine
+from runtime.forking.fork import fork
+from runtime.forking.live_powers import Live
 from runtime.replay.difference import first_difference
 from runtime.replay.journal_traces import read_run
 from runtime.replay.prompts_asked import prompts_asked
@@ -164,6 +166,15 @@ async def test_trace_of_earlier_version_replays(path: Path) -> None:
     found = (await replay(read(path), pipeline())).divergence
     assert found is not None
     assert (found.stage, found.part) == ("select_evidence", "output")
+
+
+@pytest.mark.parametrize("path", EARLIER, ids=lambda path: path.stem)
+async def test_trace_of_earlier_version_forks(path: Path) -> None:
+    trace = read(path)
+    forked = load(list(dump(await fork(trace, pipeline(), "stream_answer", "forked", Live()))), name="fork")
+    assert [step.name for step in steps_of(forked, pipeline()).taken] == [
+        step.name for step in steps_of(trace, pipeline()).taken
+    ]
 
 
 async def test_every_prompt_of_a_run_is_rendered_again(tmp_path: Path) -> None:
