@@ -7,10 +7,12 @@ that its own is whole before and after it makes it current, and the one that com
 import asyncio
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
+
+import anyio
 
 from bus.journal.bucket import CURRENT, FILES, PART, PARTS, SNAPSHOTS, Absent, Bucket, sha256
 from bus.wire.errors import Unavailable
@@ -126,14 +128,14 @@ class _Sending:
         """Have what is missing of a file sent; returns the digests of its parts."""
         whole, parts = hashlib.sha256(), list[str]()
         self.files_sent.add(name)
-        pieces = _pieces(self._folder / name)
-        while data := await asyncio.to_thread(next, pieces, b""):
-            part = await asyncio.to_thread(_digests, data, whole)
-            if FILES + part not in there:
-                there.add(FILES + part)
-                await self._free.acquire()
-                group.create_task(self._put(part, data, again=again))
-            parts.append(part)
+        async with await anyio.open_file(self._folder / name, "rb") as file:
+            while data := await file.read(PART):
+                part = await asyncio.to_thread(_digests, data, whole)
+                if FILES + part not in there:
+                    there.add(FILES + part)
+                    await self._free.acquire()
+                    group.create_task(self._put(part, data, again=again))
+                parts.append(part)
         if whole.hexdigest() != digest:
             raise IndexProblem(f"{self._folder / name} has changed; see 'groundwire index verify'")
         return parts
@@ -149,12 +151,6 @@ class _Sending:
             self.sent += len(data)
         finally:
             self._free.release()
-
-
-def _pieces(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while data := file.read(PART):
-            yield data
 
 
 def _digests(data: bytes, whole: "hashlib._Hash") -> str:

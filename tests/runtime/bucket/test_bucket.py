@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import msgspec
+import psutil
 import pytest
 from click.testing import CliRunner
 
@@ -290,9 +291,11 @@ async def test_full_server_is_one_line_and_keeps_data(
     js = client.jetstream()
     config = (await js.stream_info(f"OBJ_{bucket.name}")).config
     await js.update_stream(config.evolve(max_bytes=3 * PART))
-    snap(FIRST)
-    with pytest.raises(Unavailable, match=rf"the bucket {bucket.name} has no room \(.*\); free disk space where"):
+    snap({"vectors/graph.bin": noise(2, 20 * PART)})
+    with pytest.raises(Unavailable, match=rf"bucket {bucket.name} has no room \(.*\); free disk space where") as told:
         await push(bucket, index, quiet, keep=3)
+    assert told.traceback  # it would keep an open file alive
+    assert [each.path for each in psutil.Process().open_files() if each.path.startswith(str(index))] == []
     assert (await pull(bucket, tmp_path / "cache", quiet)).snapshot == name
 
 

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import gc
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import aiohttp
@@ -17,7 +17,7 @@ from bus.runs.runs import Runs
 from bus.wire.errors import Unavailable
 from bus.wire.messages import Message, QuestionAsked
 from bus.wire.subjects import Key, is_canary
-from runtime.edge.openai.retries import SharedRun
+from runtime.edge.openai.retries import _SHARED
 from runtime.edge.state import Edge
 from tests.polling import until
 from tests.runtime.edge.conftest import Pipeline
@@ -64,8 +64,9 @@ class Endless:
         return self.asked
 
 
-def _all[T](kind: type[T]) -> Iterator[T]:
-    return (each for each in gc.get_objects() if isinstance(each, kind))
+def _all[T](kind: type[T]) -> list[T]:
+    """Takes a second in a process that has run many tests."""
+    return [each for each in gc.get_objects() if isinstance(each, kind)]
 
 
 def _connections(port: int) -> int:
@@ -93,18 +94,18 @@ def _request(port: int, path: str, body: dict[str, object]) -> tuple[bytes, byte
     return head.encode(), data
 
 
-def _readers() -> list[str]:
-    return [run_id for each in _all(EventRouter) for run_id in each._readers if not is_canary(run_id)]
-
-
-def _admitted() -> list[str]:
-    return [run_id for each in _all(Edge) for run_id in each.admission.limit.runs if not is_canary(run_id)]
-
-
 async def test_nothing_is_left(edge: str, runs: Runs, pipeline: Pipeline) -> None:
     port = int(edge.rpartition(":")[2])
     pipeline.scripts[WORD] = endless = Endless(runs)
-    others, admitted = set(_readers()), set(_admitted())
+    routers, edges = _all(EventRouter), _all(Edge)
+
+    def readers() -> set[str]:
+        return {run_id for each in routers for run_id in each._readers if not is_canary(run_id)}
+
+    def admitted() -> set[str]:
+        return {run_id for each in edges for run_id in each.admission.limit.runs if not is_canary(run_id)}
+
+    others, before = readers(), admitted()
     leaving = []
     for path, body in ASKED:
         head, data = _request(port, path, body)
@@ -113,13 +114,12 @@ async def test_nothing_is_left(edge: str, runs: Runs, pipeline: Pipeline) -> Non
     await asyncio.gather(*leaving)
 
     async def left() -> dict[str, object]:
-        gc.collect()  # the traceback of a cancelled handler still names its run
         found: dict[str, object] = {
             "runs that work": await endless.working(),
-            "readers": set(_readers()) - others,
+            "readers": readers() - others,
             "connections": _connections(port),
-            "runs to join": list(_all(SharedRun)),
-            "runs admitted": set(_admitted()) - admitted,
+            "runs to join": [run for each in edges for run in _SHARED.get(each, {}).values()],
+            "runs admitted": admitted() - before,
             "tasks": [each for each in asyncio.all_tasks() if each.get_name().startswith(("submit ", "end "))],
         }
         return {name: each for name, each in found.items() if each}
