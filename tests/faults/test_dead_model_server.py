@@ -20,12 +20,14 @@ from tests.bus.wires import Server
 from tests.polling import until
 from tests.runtime.engines.sample import collect, render, request
 from tests.runtime.served import edge_of
+from tests.web_servers import served
 
 
 class ModelServer:
     """Lists one model and emits one word; it may be stopped and started again on its port."""
 
     def __init__(self) -> None:
+        self._running = contextlib.AsyncExitStack()
         self.port = 0
         self.listed = 0
         self.status = 200
@@ -35,16 +37,12 @@ class ModelServer:
         return f"http://127.0.0.1:{self.port}/v1"
 
     async def start(self) -> None:
-        app = web.Application()
-        app.router.add_get("/v1/models", self._models)
-        app.router.add_post("/v1/chat/completions", self._chat)
-        self._runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", self.port).start()
-        self.port = self._runner.addresses[0][1]
+        routes = web.get("/v1/models", self._models), web.post("/v1/chat/completions", self._chat)
+        address = await self._running.enter_async_context(served(*routes, port=self.port))
+        self.port = int(address.rpartition(":")[2])
 
     async def stop(self) -> None:
-        await self._runner.cleanup()
+        await self._running.aclose()
 
     async def _models(self, asked: web.Request) -> web.Response:
         self.listed += 1

@@ -8,7 +8,7 @@ import logging
 import re
 import resource
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 
 import pytest
 from aiohttp import web
@@ -20,11 +20,11 @@ from index.embedders.reranker import RerankServer
 from index.errors import IndexProblem
 from runtime.engines.openai import wire
 from runtime.engines.openai.engine import OpenAIEngine
+from tests.runtime.engines.fake_server import Answer, says
 from tests.runtime.engines.sample import collect, render, request
+from tests.web_servers import served
 
 KEY = "sk-live-0123456789abcdef"
-
-type Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class Server:
@@ -43,27 +43,15 @@ class Server:
 @contextlib.asynccontextmanager
 async def serving() -> AsyncIterator[Server]:
     server = Server()
-    app = web.Application()
-    app.router.add_route("*", "/{path:.*}", server.handle)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    server.url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
-    yield server
-    await runner.cleanup()
+    async with served(web.route("*", "/{path:.*}", server.handle)) as address:
+        server.url = f"{address}/v1"
+        yield server
 
 
 @pytest.fixture
 async def server() -> AsyncIterator[Server]:
     async with serving() as made:
         yield made
-
-
-def says(status: int, text: str, kind: str = "application/json", **headers: str) -> Answer:
-    async def answer(asked: web.Request) -> web.Response:
-        return web.Response(status=status, text=text, content_type=kind, headers=headers)
-
-    return answer
 
 
 def endless(piece: bytes, kind: str) -> Answer:

@@ -3,11 +3,10 @@
 import json
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
+from aiohttp import web
 from click.testing import CliRunner
 
 from index.build.build import Build
@@ -22,6 +21,7 @@ from index.snapshot.prepared import prepare
 from runtime.commands.index import index_group
 from runtime.commands.search import search_command
 from tests.examples.minilm_server import MiniLm, make_server, model_folder
+from tests.web_servers import served_beside
 
 #: A tiny bilingual model: each row is one direction, named in Korean and English.
 _SENSES = (("환불", "refund"), ("헬멧", "helmet"), ("도서관", "library"), ("시험", "exam"))
@@ -32,36 +32,24 @@ def embed(text: str) -> list[float]:
     return [1e-3 + sum(text.count(word) for word in words) for words in _SENSES]
 
 
-class _Handler(BaseHTTPRequestHandler):
-    asked: ClassVar[list[str]] = []
+#: The texts of the last request.
+EMBEDDED: list[str] = []
 
-    def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.asked[:] = asked["input"]
-        if asked["model"] == "missing":
-            self.send_error(404)
-            return
-        cut = 3 if asked["model"] == "shrinking" and asked["input"] != ["dimension"] else 4
-        data = [{"index": n, "embedding": embed(text)[:cut]} for n, text in enumerate(asked["input"])]
-        body = json.dumps({"data": data[::-1]}).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
 
-    def log_message(self, format: str, *args: object) -> None:
-        """Quiet."""
+async def embeddings(request: web.Request) -> web.Response:
+    asked = await request.json()
+    EMBEDDED[:] = asked["input"]
+    if asked["model"] == "missing":
+        return web.Response(status=404)
+    cut = 3 if asked["model"] == "shrinking" and asked["input"] != ["dimension"] else 4
+    data = [{"index": n, "embedding": embed(text)[:cut]} for n, text in enumerate(asked["input"])]
+    return web.json_response({"data": data[::-1]})
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/v1"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with served_beside(web.post("/v1/embeddings", embeddings)) as address:
+        yield f"{address}/v1"
 
 
 def test_question_matches_passages_in_another_language(server: str, tmp_path: Path) -> None:
@@ -115,9 +103,9 @@ def test_a_model_that_changed_is_refused(server: str) -> None:
 def test_question_gets_the_model_instruction(server: str, model: str, instruction: str, before: str) -> None:
     embedder = OpenAIEmbedder(server, model, instruction=instruction)
     embedder.embed(["helmet"], query=True)
-    assert _Handler.asked == [f"{before}helmet"]
+    assert [f"{before}helmet"] == EMBEDDED
     embedder.embed(["helmet"], query=False)
-    assert _Handler.asked == ["helmet"]
+    assert EMBEDDED == ["helmet"]
 
 
 DOCUMENTS = {

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import socket
-import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from runtime.commands.search import search_command
 from runtime.processes.supervisor import Stack
 from runtime.settings import IndexSettings, Settings
 from tests.index.brought_in import bring_in
+from tests.web_servers import served_beside
 
 TEXTS = ["Ladders are checked every year.", "A refund is paid within three days.", "Is a refund a gift? No."]
 Served = dict[str, Any]
@@ -112,35 +112,18 @@ class Server:
 
         return handle
 
-    async def run(self, started: threading.Event, stop: asyncio.Event) -> None:
-        async def hang(request: web.Request) -> web.Response:
-            await stop.wait()
-            return web.Response()
 
-        app = web.Application()
-        app.add_routes([web.post(f"/{dialect.__name__}/rerank", self.handler(dialect)) for dialect in DIALECTS])
-        app.add_routes([web.post("/hang/rerank", hang)])
-        runner = web.AppRunner(app)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        self.url = "http://{}:{}".format(*runner.addresses[0][:2])
-        started.set()
-        await stop.wait()
-        await runner.cleanup()
+async def hang(request: web.Request) -> web.Response:
+    await asyncio.Event().wait()
+    return web.Response()
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    server, loop = Server(), asyncio.new_event_loop()
-    started, stop = threading.Event(), asyncio.Event()
-    thread = threading.Thread(target=lambda: loop.run_until_complete(server.run(started, stop)))
-    thread.start()
-    started.wait()
-    yield server
-    loop.call_soon_threadsafe(stop.set)
-    thread.join()
-    loop.close()
+    server = Server()
+    routes = [web.post(f"/{dialect.__name__}/rerank", server.handler(dialect)) for dialect in DIALECTS]
+    with served_beside(*routes, web.post("/hang/rerank", hang)) as server.url:
+        yield server
 
 
 @pytest.fixture

@@ -1,18 +1,19 @@
 """Missing parts are reported: no answer comes from some of the shards, and an absent cluster never means "nothing"."""
 
 import base64
+import itertools
 import json
 import ssl
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -24,6 +25,7 @@ from index.opensearch.client import Client, located
 from runtime.index_of import overheard
 from runtime.processes.ports import free_port
 from runtime.settings import IndexSettings
+from tests.web_servers import served_beside
 
 WHOLE = {
     "status": 200,
@@ -39,46 +41,27 @@ LATE = WHOLE | {"timed_out": True}
 Answer = Callable[["Asked"], tuple[int, object]]
 
 
+@dataclass(frozen=True)
 class Asked:
     """One request that a cluster of the tests got."""
 
-    def __init__(self, path: str, headers: dict[str, str], body: bytes, times: int) -> None:
-        self.path, self.headers, self.body, self.times = path, headers, body, times
+    headers: dict[str, str]
+    body: bytes
+    times: int
 
 
 @contextmanager
 def cluster_that(answers: Answer, context: ssl.SSLContext | None = None) -> Iterator[str]:
     """An address that gives these answers: real clusters do not fail when a test wants it."""
-    times = 0
+    counted = itertools.count(1)
 
-    class Handler(BaseHTTPRequestHandler):
-        def log_message(self, format: str, *args: object) -> None: ...
+    async def handle(request: web.Request) -> web.Response:
+        asked = Asked(dict(request.headers), await request.read(), next(counted))
+        status, said = answers(asked)
+        return web.json_response(said, status=status)
 
-        def do_POST(self) -> None:
-            nonlocal times
-            times += 1
-            body = self.rfile.read(int(self.headers.get("content-length") or 0))
-            status, said = answers(Asked(self.path, dict(self.headers), body, times))
-            raw = json.dumps(said).encode()
-            self.send_response(status)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(raw)))
-            self.end_headers()
-            self.wfile.write(raw)
-
-        do_GET = do_PUT = do_POST
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    if context is not None:
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"{'https' if context else 'http'}://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with served_beside(web.route("*", "/{path:.*}", handle), tls=context) as address:
+        yield address
 
 
 @contextmanager

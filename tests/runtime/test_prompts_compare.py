@@ -24,6 +24,7 @@ from runtime.replay.trace import write
 from tests.browser import chromium
 from tests.clients.axe import findings
 from tests.polling import until
+from tests.web_servers import served
 from tests.whole import whole
 
 __all__ = ["chromium"]
@@ -63,18 +64,12 @@ async def models(asked: web.Request) -> web.Response:
 
 @pytest.fixture
 async def model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[None]:
-    app = web.Application()
-    app.router.add_post("/v1/chat/completions", chat)
-    app.router.add_get("/v1/models", models)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
     monkeypatch.setenv("GROUNDWIRE_INFERENCE_ENGINE", "openai")
-    monkeypatch.setenv("GROUNDWIRE_INFERENCE_BASE_URL", f"http://127.0.0.1:{runner.addresses[0][1]}/v1")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("COLUMNS", "150")
-    yield
-    await runner.cleanup()
+    async with served(web.post("/v1/chat/completions", chat), web.get("/v1/models", models)) as address:
+        monkeypatch.setenv("GROUNDWIRE_INFERENCE_BASE_URL", f"{address}/v1")
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -203,7 +198,7 @@ def test_sign_test_is_the_exact_binomial(first: int, second: int, p: float) -> N
     assert sign_test(first, second) == pytest.approx(p)
 
 
-async def served(path: Path) -> tuple[asyncio.Task[None], str]:
+async def page_of(path: Path) -> tuple[asyncio.Task[None], str]:
     said: list[str] = []
     task = asyncio.create_task(serve(path, read(path, Line), said.append))
 
@@ -220,7 +215,7 @@ async def test_page_takes_keys_and_shows_text_as_text(tmp_path: Path, chromium: 
         Pair(id=str(n), question=f"{n} {hostile}", input=hostile, a=side(f"a{hostile}"), b=side("b")) for n in range(3)
     ]
     path.write_bytes(b"".join(msgspec.json.encode(Line(pair=pair)) + b"\n" for pair in of))
-    task, address = await served(path)
+    task, address = await page_of(path)
     page = await chromium.new_page()
     errors: list[object] = []
     page.on("pageerror", lambda error: errors.append(error.message))
@@ -250,7 +245,7 @@ async def test_choices_are_stored_blind_and_resumed(tmp_path: Path) -> None:
     path, of = tmp_path / "choices.jsonl", pairs(12)
     path.write_bytes(b"".join(msgspec.json.encode(Line(pair=pair)) + b"\n" for pair in of))
     assert {sides(pair) for pair in of} == {("a", "b"), ("b", "a")}
-    first, address = await served(path)
+    first, address = await page_of(path)
     async with aiohttp.ClientSession() as http:
 
         async def turn(**sent: str) -> dict[str, Any]:
@@ -273,7 +268,7 @@ async def test_choices_are_stored_blind_and_resumed(tmp_path: Path) -> None:
         async with http.post(address.rsplit("/", 2)[0] + "/turn", json={}) as response:
             assert response.status == 404
     first.cancel()
-    again, address = await served(path)
+    again, address = await page_of(path)
     async with aiohttp.ClientSession() as http:
         for n in range(1, 12):
             async with http.post(f"{address}turn", json={"pair": f"p{n}", "choice": "both bad"}) as response:

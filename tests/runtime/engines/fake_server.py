@@ -8,6 +8,8 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.web_servers import served
+
 type Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -33,16 +35,11 @@ class Fake:
 @contextlib.asynccontextmanager
 async def serving(fake: Fake | None = None) -> AsyncIterator[Fake]:
     server = fake or Fake()
-    app = web.Application()
-    app.router.add_post("/v1/chat/completions", server.chat)
-    app.router.add_get("/v1/models", server.models)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    server.url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
-    yield server
-    server.release.set()
-    await runner.cleanup()
+    routes = web.post("/v1/chat/completions", server.chat), web.get("/v1/models", server.models)
+    async with served(*routes) as address:
+        server.url = f"{address}/v1"
+        yield server
+        server.release.set()
 
 
 def sends(*frames: str) -> Answer:

@@ -21,6 +21,7 @@ from runtime.engines.scripted.engine import default_script, play
 from tests.polling import until
 from tests.runtime.engines.sample import released, shape
 from tests.runtime.test_markers import ALL, CONTEXTS, QUESTION
+from tests.web_servers import served
 from tests.whole import Whole, whole
 
 ENDLESS = shape(said={"type": "array", "items": {"type": "string", "minLength": 20, "maxLength": 40}, "minItems": 5000})
@@ -102,22 +103,16 @@ async def test_leaving_closes_the_model_request(tmp_path: Path, silent: bool) ->
         finally:
             closed.set()
 
-    app = web.Application()
-    app.router.add_post("/v1/chat/completions", chat)
-    app.router.add_get("/v1/models", _models)
-    runner = web.AppRunner(app, shutdown_timeout=0.1, handler_cancellation=True)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    inner = OpenAIEngine(f"http://127.0.0.1:{runner.addresses[0][1]}/v1")
-    await inner.start()
-    engine = Answering(inner)
-    async with whole(tmp_path, engine) as run:
-        await cancelled(run, engine, lambda: said > 5)
-        await asyncio.wait_for(closed.wait(), 60)
-        heard = engine.deltas
-    assert engine.deltas == heard
-    await inner.close()
-    await runner.cleanup()
+    async with served(web.post("/v1/chat/completions", chat), web.get("/v1/models", _models)) as address:
+        inner = OpenAIEngine(f"{address}/v1")
+        await inner.start()
+        engine = Answering(inner)
+        async with whole(tmp_path, engine) as run:
+            await cancelled(run, engine, lambda: said > 5)
+            await asyncio.wait_for(closed.wait(), 60)
+            heard = engine.deltas
+        assert engine.deltas == heard
+        await inner.close()
 
 
 async def _models(request: web.Request) -> web.Response:

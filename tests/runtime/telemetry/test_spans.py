@@ -20,6 +20,7 @@ from runtime.settings import SettingsError, TelemetrySettings, load
 from runtime.telemetry.otlp import Exporter, address, headers_in
 from runtime.telemetry.spans import spans_of
 from tests.polling import until
+from tests.web_servers import served
 from tests.whole import Whole
 
 QUESTION = "How many days until refunds are paid?"
@@ -55,14 +56,8 @@ class Receiver:
 @pytest.fixture
 async def receiver() -> AsyncIterator[Receiver]:
     made = Receiver()
-    app = web.Application()
-    app.router.add_post("/v1/traces", made.take)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    made.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    yield made
-    await runner.cleanup()
+    async with served(web.post("/v1/traces", made.take)) as made.url:
+        yield made
 
 
 @contextlib.asynccontextmanager
