@@ -1,6 +1,5 @@
 """Feed files into a build: an unchanged file is not read again, a moved file keeps its passages, nothing is lost silently."""
 
-import hashlib
 import io
 import os
 import zlib
@@ -23,6 +22,7 @@ from index.reading.job import Outcome, Task
 from index.reading.pool import Pool
 from index.reading.readings import Readings
 from index.snapshot.roots import Root
+from index.snapshot.snapshot import sha256_of
 from index.source_paths import printable
 from index.text import passages
 
@@ -126,8 +126,7 @@ class Intake:
 
     def _file_work(self, found: FileToRead) -> Iterator[Work]:
         status = found.path.stat()
-        basis = _basis(found.root)
-        stamp = f"{status.st_size}.{status.st_mtime_ns}.{basis}"
+        stamp = f"{status.st_size}.{status.st_mtime_ns}.{_basis(found.root)}"
         known = self._known.get(found.origin, [])
         if known and all(
             entry.stamp == stamp
@@ -145,14 +144,13 @@ class Intake:
         if archives.is_archive(found.path.name):
             yield from self._archive_work(found, stamp)
         elif suffix in RECORDS:
-            with found.path.open("rb") as file:
-                content = f"{hashlib.file_digest(file, 'sha256').hexdigest()[:32]}.{basis}"
+            content = _content(found.path, found.root)
             if known and all(entry.content == content for entry in known):
                 yield _just(self._unchanged, known, stamp)
                 return
             yield from self._record_work(found.path, found.source_id, found.origin, stamp, content)
         else:
-            work = self._document_work(found, found.inside, found.path.read_bytes(), stamp, found.path)
+            work = self._document_work(found, found.inside, stamp, found.path)
             yield work
             if work[1] is None:
                 self.report.unchanged_files += 1
@@ -175,20 +173,19 @@ class Intake:
                 if problem is not None:
                     yield _just(self.report.skip, name, problem, found.origin)
                     continue
-                data = member.read()
-                path = self._build.spooled(io.BytesIO(data))
+                path = self._build.spooled(io.BytesIO(member.read()))
                 if Path(member.name).suffix.lower() in RECORDS:
-                    content = f"{_digest(data)}.{_basis(found.root)}"
+                    content = _content(path, found.root)
                     yield from self._record_work(path, name, found.origin, stamp, content, member.name)
                 else:
-                    yield self._document_work(found, inside, data, stamp, path)
+                    yield self._document_work(found, inside, stamp, path)
                 yield _just(path.unlink)
         except Unreadable as reason:
             yield _just(self.report.skip, found.source_id, reason, found.origin, stamp)
 
-    def _document_work(self, found: FileToRead, inside: str, data: bytes, stamp: str, path: Path) -> Work:
+    def _document_work(self, found: FileToRead, inside: str, stamp: str, path: Path) -> Work:
         """One file or member of an archive, which `path` holds; not to be read when its bytes are those that were read before."""
-        content = f"{_digest(data)}.{_basis(found.root)}"
+        content = _content(path, found.root)
         source_id = found.root.id_of(inside)
         known = self._build.catalogue.get(source_id)
         if known is not None and known.origin == found.origin and known.content == content:
@@ -200,7 +197,7 @@ class Intake:
         )
         url = found.root.url_of(published.removeprefix("./"))
         self._build.warm_up()
-        task = _task(path, source_id, len(data), url, content)
+        task = _task(path, source_id, url, content)
         return partial(self._take_document, found.origin, stamp, content), task
 
     def _same(self, source_id: str, origin: str, stamp: str) -> None:
@@ -236,7 +233,7 @@ class Intake:
         if Path(name).suffix.lower() in RECORDS:
             self._do(self._record_work(path, name, origin, "", ""))
         else:
-            task = _task(path, name, path.stat().st_size)
+            task = _task(path, name)
             self._do([(partial(self._take_document, origin, "", ""), task)])
         path.unlink()
 
@@ -244,7 +241,7 @@ class Intake:
         self, path: Path, name: str, origin: str, stamp: str, content: str, member: str = ""
     ) -> Iterator[Work]:
         self._build.warm_up()
-        whole = _task(path, name, path.stat().st_size, content=content)
+        whole = _task(path, name, content=content)
         for task in whole.stretches():
             yield _just(self._progress, "records", task.start, whole.size_bytes)
             yield partial(self._take_records, origin, stamp, content, member), task
@@ -361,7 +358,7 @@ def _just[**P](do: Callable[P, object], *arguments: P.args, **named: P.kwargs) -
     return step, None
 
 
-def _task(path: Path, name: str, size: int, url: str = "", content: str = "") -> Task:
+def _task(path: Path, name: str, url: str = "", content: str = "") -> Task:
     """`name` is the source id, of which the title is made and the suffix taken."""
     title, suffix = Path(name).stem.replace("_", " "), Path(name).suffix.lower()
     return Task(
@@ -369,7 +366,7 @@ def _task(path: Path, name: str, size: int, url: str = "", content: str = "") ->
         source_id=name,
         title=title,
         suffix=suffix,
-        size_bytes=size,
+        size_bytes=path.stat().st_size,
         url=url,
         content=content,
     )
@@ -413,5 +410,6 @@ def _basis(root: Root) -> str:
     return f"{passages.VERSION}{address}"
 
 
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()[:32]
+def _content(path: Path, root: Root) -> str:
+    """The inputs of a document."""
+    return f"{sha256_of(path)[:32]}.{_basis(root)}"
