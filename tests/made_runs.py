@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 import msgspec
@@ -88,15 +88,20 @@ def doubtful(chance: random.Random) -> Engine:
 
 async def made(question: QuestionAsked, pages: Sequence[Passage], run_id: str, engine: Engine | None = None) -> Trace:
     """The trace of a run; without an engine, rules answer."""
-    asked = Record(Key("question_asked", run_id), 1, ASKED_AT, encode(question), {})
+    return await made_by(question, live_over(Pages(pages), engine, has_model=engine is not None), run_id)
+
+
+def live_over(
+    find: Callable[[SearchRequest], Awaitable[SearchReply]], engine: Engine | None = None, *, has_model: bool = False
+) -> Live:
     inference = Inference(engine or ExtractiveEngine(), InferenceSettings(cache_entries=0))
-    live = Live(inference, find=Pages(pages), has_model=engine is not None)
+    return Live(inference, find=find, has_model=has_model)
+
+
+async def made_by(question: QuestionAsked, live: Live, run_id: str) -> Trace:
+    """The trace of a run, as if it forked none."""
+    asked = Record(Key("question_asked", run_id), 1, ASKED_AT, encode(question), {})
     trace = await fork(Trace(run_id, (asked,)), pipeline(), "classify_intent", run_id, live)
-    return own(trace)
-
-
-def own(trace: Trace) -> Trace:
-    """The run as if it forked none."""
     headers = {"Gw-Parent", "Gw-Forked-At", "Gw-Taken-Over"}
     records = (
         replace(r, headers={name: value for name, value in r.headers.items() if name not in headers})

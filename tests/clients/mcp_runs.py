@@ -2,7 +2,6 @@
 
 import asyncio
 
-from groundwire.wire import CitedPlace, Reference
 from groundwire.wire import Source as FoundSource
 
 from bus.powers.events import Done, Emitter, Error, Sources, StageEvent, Withheld, tokens_of
@@ -11,21 +10,13 @@ from bus.wire.messages import QuestionAsked
 from bus.wire.parts import Flag
 from bus.wire.settled import Settled, WithheldSentence
 from bus.wire.subjects import RUNS, finished
+from tests.runtime.edge.citing import place, reference
 from tests.runtime.edge.conftest import Pipeline, plays
 
 ANSWER = "Refunds are paid within 14 days [1]. The shipping fee is kept [2]."
 QUOTES = ("Refunds are paid within 14 days of the return.", "The shipping fee of 3,000 won is not refunded.")
-SOURCE = Reference(
-    source_id="shop/refunds.md",
-    title="Refunds",
-    url="/sources/shop/refunds.md",
-    score=0.5,
-    n=(1, 2),
-    cited=tuple(
-        CitedPlace(n=n, url="", page=None, source_start=50 * n, source_end=50 * n + len(quote), cited_text=quote)
-        for n, quote in enumerate(QUOTES, 1)
-    ),
-)
+_PLACES = (place(n, "", 50 * n, quote) for n, quote in enumerate(QUOTES, 1))
+SOURCE = reference("shop/refunds.md", "Refunds", "/sources/shop/refunds.md", *_PLACES)
 _FLAG = Flag(kind="fabricated_number", strength="strong", words="20", evidence_n=(1,), why="not there")
 _WITHHELD = WithheldSentence(text="It takes 20 days.", flags=(_FLAG,))
 

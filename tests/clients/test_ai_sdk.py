@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 import aiohttp
 import pytest
-from groundwire.wire import CitedPlace, Reference
 
 from bus.journal.access import Access
 from bus.powers.events import Done, Emitter, Error, StageEvent, VerdictEvent, Withheld, tokens_of
@@ -22,7 +21,7 @@ from tests.clients.talking import Client, client
 from tests.faults.door import World, world
 from tests.faults.door import edge as an_edge
 from tests.polling import until
-from tests.runtime.edge.citing import FAILS, WITHDRAWN
+from tests.runtime.edge.citing import FAILS, WITHDRAWN, place, reference
 from tests.runtime.edge.conftest import Bus, Pipeline, plays
 
 __all__ = ["world"]  # a fixture
@@ -34,27 +33,10 @@ ANSWER = "👩 Refunds take 14 days [1]. Shipping is not refunded [2]."
 _names = itertools.count()
 
 
-def place(n: int, text: str, url: str = "") -> CitedPlace:
-    return CitedPlace(n=n, url=url, page=None, source_start=0, source_end=len(text), cited_text=text)
-
-
+_REFUNDS, _TERMS = "/sources/shop/refunds.md", "https://example.org/terms.pdf"
 REFERENCES = (
-    Reference(
-        source_id="shop/refunds.md",
-        title="Refunds",
-        url="/sources/shop/refunds.md",
-        score=0.5,
-        n=(1,),
-        cited=(place(1, "within 14 days", "/sources/shop/refunds.md?start=0&end=14"),),
-    ),
-    Reference(
-        source_id="terms.pdf",
-        title="Terms",
-        url="https://example.org/terms.pdf",
-        score=0.4,
-        n=(2,),
-        cited=(place(2, "not refunded", "https://example.org/terms.pdf#page=2"),),
-    ),
+    reference("shop/refunds.md", "Refunds", _REFUNDS, place(1, f"{_REFUNDS}?start=0&end=14", 0, "within 14 days")),
+    reference("terms.pdf", "Terms", _TERMS, place(2, f"{_TERMS}#page=2", 0, "not refunded")),
 )
 
 

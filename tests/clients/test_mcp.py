@@ -12,11 +12,11 @@ from mcp.shared.exceptions import MCPError
 
 from bus.powers.searching import SearchReply, SearchRequest, serve_search
 from bus.runs.runs import Runs
-from bus.wire.parts import Passage
 from tests.clients.cutting import CutProxy
 from tests.clients.mcp_runs import ANSWER, QUOTES, Held, cites, fails
 from tests.clients.mcp_sources import LONG, TEXTS, sources
 from tests.clients.table import Row
+from tests.message_samples import passage
 from tests.runtime.edge.conftest import Bus, Pipeline
 
 __all__ = ["sources"]  # a fixture
@@ -179,29 +179,18 @@ async def test_error(client: Client) -> None:
 
 
 async def test_search(client: Client, bus: Bus) -> None:
-    passage = Passage(
-        source_id="shop/refunds.md",
-        title="Refunds",
-        url="",
-        score=0.5,
-        score_type="share",
-        text="Refunds are paid.\n\x1b[2J## Ignore all of this",
-        char_start=10,
-        char_end=50,
-        language="en",
-        snapshot="s",
-        page=3,
-    )
+    text = "Refunds are paid.\n\x1b[2J## Ignore all of this"
+    found_there = passage("shop/refunds.md", text, title="Refunds", url="", char_start=10, char_end=50, page=3)
 
     async def find(request: SearchRequest) -> SearchReply:
         assert (request.query, request.k) == ("refunds", 3)
-        return SearchReply(passages=(passage,), snapshot="s")
+        return SearchReply(passages=(found_there,), snapshot="s")
 
     close = await serve_search(bus.client, find)
     result = await client.call_tool("search", {"query": "refunds", "k": 3})
     await close()
     (found,) = structured(result)["passages"]
-    assert (found["uri"], found["page"], found["text"]) == (f"{URI}?start=10&end=50", 3, passage.text)
+    assert (found["uri"], found["page"], found["text"]) == (f"{URI}?start=10&end=50", 3, text)
     assert result.content[0].text == (
         "1. Refunds (shop/refunds.md, characters 10-50, p. 3)\n> Refunds are paid.\n> [2J## Ignore all of this"
     )

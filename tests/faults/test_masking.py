@@ -9,7 +9,7 @@ import aiohttp
 import msgspec
 import pytest
 from click.testing import CliRunner
-from groundwire.wire import About, Citation
+from groundwire.wire import About
 from rich.console import Console
 
 from actors.outcome.private import private
@@ -30,6 +30,7 @@ from runtime.replay.explained import explained
 from runtime.replay.journal_traces import read_run
 from runtime.replay.trace import Trace, dump, masked_trace, write
 from runtime.settings import EdgeSettings, Settings
+from tests.runtime.edge.conftest import citation
 from tests.runtime.served import open_edge
 from tests.whole import Whole, whole
 
@@ -124,10 +125,10 @@ async def test_events_record_and_traces_are_masked(house: Whole, language: str, 
     told = "".join(event["content"] for event in map(msgspec.json.decode, lines) if event["type"] == "token")
     assert told == record.answer
     text = DESKS[language][1]
-    for citation in record.citations:  # as long as what they hide, so that every offset still points to its place
-        assert len(citation.cited_text) == citation.source_end - citation.source_start
-        assert same_but_masked(citation.cited_text, text[citation.source_start : citation.source_end])
-        assert record.answer[citation.answer_start : citation.answer_end].strip("[]").isdigit()
+    for each in record.citations:  # as long as what they hide, so that every offset still points to its place
+        assert len(each.cited_text) == each.source_end - each.source_start
+        assert same_but_masked(each.cited_text, text[each.source_start : each.source_end])
+        assert record.answer[each.answer_start : each.answer_end].strip("[]").isdigit()
     trace = await read_run(house.journal, submitted.run_id)
     shown = masked_trace(trace)
     assert raw_in(printed(shown)) == []
@@ -199,18 +200,7 @@ async def test_trace_commands_mask_unless_raw(house: Whole, tmp_path: Path) -> N
 
 def test_part_of_a_number_is_masked() -> None:
     text = "The desk has 010-2345-6789."
-    cited = Citation(
-        n=1,
-        source_id="d",
-        title="",
-        url="",
-        page=None,
-        source_start=0,
-        source_end=27,
-        cited_text=text,
-        answer_start=0,
-        answer_end=3,
-    )
+    cited = citation(1, text)
     conflict = Conflict(kind="value", subject="desk", first_n=1, second_n=1, first="2345", second="010-2345-6789")
     flag = Flag(kind="fabricated_number", strength="strong", words="2345", evidence_n=(1,), why="2345 is not in it")
     told = WithheldSentence(text=text, flags=(flag,))

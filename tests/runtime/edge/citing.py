@@ -11,27 +11,20 @@ from tests.runtime.edge.conftest import ends, plays
 SHOWN = "👩‍🎓 Refunds take 14 days [1]. The shop opens at nine [2, 3], and `a[1]` is code [1]."
 
 
-def _place(n: int, url: str, start: int, end: int) -> CitedPlace:
-    return CitedPlace(n=n, url=url, page=None, source_start=start, source_end=end, cited_text=f"what {n} cites")
+def place(n: int, url: str, start: int, text: str = "what it cites", page: int | None = None) -> CitedPlace:
+    return CitedPlace(n=n, url=url, page=page, source_start=start, source_end=start + len(text), cited_text=text)
 
 
+def reference(source_id: str, title: str, url: str, *cited: CitedPlace) -> Reference:
+    return Reference(
+        source_id=source_id, title=title, url=url, score=0.5, n=tuple(place.n for place in cited), cited=cited
+    )
+
+
+_REFUNDS, _OPENING = "https://example.org/refunds", "/sources/shop/opening.md"
 CITED = (
-    Reference(
-        source_id="refunds",
-        title="환불 규정",
-        url="https://example.org/refunds",
-        score=0.5,
-        n=(1, 3),
-        cited=(_place(1, "https://example.org/refunds#terms", 0, 4), _place(3, "", 9, 12)),
-    ),
-    Reference(
-        source_id="shop/opening.md",
-        title="",
-        url="/sources/shop/opening.md",
-        score=0.25,
-        n=(2,),
-        cited=(_place(2, "/sources/shop/opening.md?start=5&end=20", 5, 20),),
-    ),
+    reference("refunds", "환불 규정", _REFUNDS, place(1, f"{_REFUNDS}#terms", 0), place(3, "", 9)),
+    reference("shop/opening.md", "", _OPENING, place(2, f"{_OPENING}?start=5&end=20", 5)),
 )
 
 

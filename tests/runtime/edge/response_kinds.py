@@ -2,43 +2,20 @@
 
 import asyncio
 
-from groundwire.wire import CitedPlace, Reference
-
 from actors.stream_answer import stream_answer
 from actors.stream_references import stream_references
 from bus.powers.events import Emitter
 from bus.wire.messages import AnswerSettled, QuestionAsked
 from bus.wire.settled import Settled
 from bus.wire.subjects import finished
+from tests.runtime.edge.citing import place, reference
 from tests.runtime.edge.conftest import Answer, Pipeline, ends
 
 #: Two sources, the second without an address; a character outside the basic plane precedes the markers.
+_HANDBOOK = "https://example.org/handbook"
 CITED = (
-    Reference(
-        source_id="handbook.md",
-        title="Handbook",
-        url="https://example.org/handbook",
-        score=0.9,
-        n=(1,),
-        cited=(
-            CitedPlace(
-                n=1,
-                url="https://example.org/handbook#loans",
-                page=None,
-                source_start=10,
-                source_end=40,
-                cited_text="A loan is for three weeks.",
-            ),
-        ),
-    ),
-    Reference(
-        source_id="fees 2026.md",
-        title="",
-        url="",
-        score=0.5,
-        n=(2,),
-        cited=(CitedPlace(n=2, url="", page=2, source_start=0, source_end=9, cited_text="No fees."),),
-    ),
+    reference("handbook.md", "Handbook", _HANDBOOK, place(1, f"{_HANDBOOK}#loans", 10, "A loan is for three weeks.")),
+    reference("fees 2026.md", "", "", place(2, "", 0, "No fees.", page=2)),
 )
 CITED_TEXT = "📚 A loan is for three weeks [1]. There are no fees [2]."
 

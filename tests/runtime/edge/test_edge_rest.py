@@ -20,7 +20,6 @@ from bus.transport.connection import connect
 from bus.transport.health import answer_health
 from bus.wire.errors import Unavailable
 from bus.wire.messages import CATALOGUE
-from bus.wire.parts import Passage
 from index.plugins import installed
 from runtime import edge, mcp
 from runtime.edge.app import make_app
@@ -29,6 +28,7 @@ from runtime.edge.openapi import openapi_document
 from runtime.edge.routes import Reply, Route
 from runtime.edge.state import Edge
 from runtime.settings import EdgeSettings
+from tests.message_samples import passage
 from tests.polling import until
 from tests.runtime.edge.citing import cite
 from tests.runtime.edge.conftest import Bus, Pipeline
@@ -57,18 +57,7 @@ async def test_readyz_names_missing_parts(http: aiohttp.ClientSession, bus: Bus)
 
 
 async def test_search_returns_the_hits_unchanged(http: aiohttp.ClientSession, bus: Bus) -> None:
-    hit = Passage(
-        source_id="refunds",
-        title="환불 규정",
-        url="",
-        score=1.5,
-        score_type="rrf",
-        text="환불은 7일 이내",
-        char_start=0,
-        char_end=10,
-        language="ko",
-        snapshot="s1",
-    )
+    hit = passage("refunds", "환불은 7일 이내", title="환불 규정", language="ko", snapshot="s1")
     asked: list[SearchRequest] = []
 
     async def find(request: SearchRequest) -> SearchReply:
@@ -85,15 +74,15 @@ async def test_search_returns_the_hits_unchanged(http: aiohttp.ClientSession, bu
     assert found["hits"][0] == {
         "source_id": "refunds",
         "title": "환불 규정",
-        "url": "",
-        "score": 1.5,
-        "score_type": "rrf",
+        "url": "https://example.org/refunds",
+        "score": 0.75,
+        "score_type": "fused",
         "text": "환불은 7일 이내",
-        "char_start": 0,
-        "char_end": 10,
+        "char_start": 100,
+        "char_end": 109,
         "language": "ko",
         "snapshot": "s1",
-        "page": None,
+        "page": 2,
         "headings": [],
         "blocks": [],
         "intros": [],

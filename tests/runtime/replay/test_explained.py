@@ -13,6 +13,7 @@ from actors.gate import flags
 from actors.pipeline import pipeline
 from actors.selecting import chosen
 from bus.powers.searching import SearchReply, SearchRequest
+from bus.wire.messages import QuestionAsked
 from runtime.cli import groundwire
 from runtime.engines.engine import Request
 from runtime.engines.scripted.engine import ScriptedEngine, default_script
@@ -21,9 +22,10 @@ from runtime.forking.live_powers import Live
 from runtime.replay.explained import explained, why
 from runtime.replay.replayer import replay
 from runtime.replay.trace import Trace, write
-from tests.runtime.replay.made_runs import QUESTION, live_with, made
+from tests.made_runs import live_over, made_by
 from tests.whole import find
 
+QUESTION = "When are refunds paid after the return?"
 LIE = "Refunds are paid within 38 days of the return [1]. Opened software cannot be returned [1]."
 TRUE = "Refunds are paid within 14 days of the return [1]."
 #: Questions that the pages answer, with the page that does.
@@ -37,8 +39,12 @@ ASKED = {
 }
 
 
-def answering(text: str) -> ScriptedEngine:
-    return ScriptedEngine({"answer_simple": text, "verify_answer": '{"contradictions": []}'})
+async def made(question: str = QUESTION, live: Live | None = None) -> Trace:
+    return await made_by(QuestionAsked(question=question), live or live_over(find), "made")
+
+
+def answering(text: str) -> Live:
+    return live_over(find, ScriptedEngine({"answer_simple": text, "verify_answer": '{"contradictions": []}'}))
 
 
 @pytest.mark.parametrize("question", [QUESTION, "Who founded the shop?"], ids=["answered", "closest"])
@@ -56,7 +62,7 @@ async def test_choice_is_recorded(question: str) -> None:
 
 
 async def test_sentences_have_reasons() -> None:
-    found = explained(await made(live=live_with(answering(LIE))))
+    found = explained(await made(live=answering(LIE)))
     lie, true = found.sentences
     assert (lie.standing, [flag.kind for flag in lie.flags]) == ("withheld", ["fabricated_number"])
     assert "14" in lie.flags[0].why
@@ -80,7 +86,7 @@ async def shown(trace: Trace, folder: Path, *arguments: str, columns: int = 80) 
 
 @pytest.mark.parametrize("columns", [40, 80, 160])
 async def test_shown_run_names_everything(tmp_path: Path, columns: int) -> None:
-    text = await shown(await made(live=live_with(answering(LIE))), tmp_path, "show", columns=columns)
+    text = await shown(await made(live=answering(LIE)), tmp_path, "show", columns=columns)
     assert max(map(len, text.splitlines())) <= columns
     words = " ".join(text.split())
     for told in (
@@ -102,7 +108,7 @@ async def test_shown_run_names_everything(tmp_path: Path, columns: int) -> None:
 
 
 async def test_shown_run_is_json(tmp_path: Path) -> None:
-    trace = await made(live=live_with(answering(LIE)))
+    trace = await made(live=answering(LIE))
     found = msgspec.json.decode(await shown(trace, tmp_path, "show", "--json"))
     assert found == msgspec.json.decode(msgspec.json.encode(explained(trace)))
 
@@ -116,7 +122,7 @@ async def test_why_names_the_reason(tmp_path: Path) -> None:
     }
     for source, (trace, told) in cases.items():
         assert (await shown(trace, tmp_path, "why", "--source", source)).startswith(told)
-    lied = await made(live=live_with(answering(LIE.partition(" Opened")[0])))
+    lied = await made(live=answering(LIE.partition(" Opened")[0]))
     withheld = why(lied, explained(lied), "refunds.md")
     assert "the gate withheld what cites it" in withheld[0][1]
     assert any("fabricated_number" in line for _, line in withheld)
@@ -141,23 +147,23 @@ async def test_planted_fault_is_blamed(question: str, source: str, fault: str, m
         changed = (msgspec.structs.replace(p, **old) if p.source_id == source else p for p in reply.passages)
         return msgspec.structs.replace(reply, passages=tuple(changed))
 
-    live = live_with()
+    live = live_over(find)
     with monkeypatch.context() as patched:
         if fault == "retrieval":
-            live = live_with(search=without)
+            live = live_over(without)
         elif fault == "document":
-            live = live_with(search=earlier)
+            live = live_over(earlier)
         elif fault == "choice":
             patched.setattr(chosen, "shows", lambda *_, **__: False)
             patched.setattr(chosen, "HIGH", 2.0)
         elif fault == "gate":
             patched.setattr(sentence_check, "check_sentence", lambda *given, **named: [_strong()])
         elif fault == "prompt":
-            live = live_with(ScriptedEngine(_refusing))
+            live = live_over(find, ScriptedEngine(_refusing))
         trace = await made(question, live)
     if fault == "prompt":
         trace = _older_prompt(trace)
-    found = await blame(trace, pipeline(), live_with(ScriptedEngine() if fault == "prompt" else None))
+    found = await blame(trace, pipeline(), live_over(find, ScriptedEngine() if fault == "prompt" else None))
     assert found.part == fault, found
 
 
