@@ -13,7 +13,6 @@ from bus.powers.events import Done, Emitter, Error, StageEvent, VerdictEvent, Wi
 from bus.runs.runs import Runs
 from bus.wire.messages import QuestionAsked
 from bus.wire.settled import Settled
-from bus.wire.subjects import key_of
 from runtime.settings import AccessSettings, EdgeSettings, Settings
 from tests.clients.installed import node_in
 from tests.clients.table import Row
@@ -89,12 +88,6 @@ async def opened(sdk: Client, base: str, **init: object) -> str:
     return page
 
 
-async def asked(pipeline: Pipeline, run_id: str) -> QuestionAsked:
-    question = (await pipeline.bus.journal.latest([key_of(QuestionAsked, run_id).subject]))[0].message
-    assert isinstance(question, QuestionAsked)
-    return question
-
-
 def text_of(message: dict[str, object]) -> str:
     assert isinstance(message["parts"], list)
     return "".join(part["text"] for part in message["parts"] if part["type"] == "text")
@@ -121,7 +114,7 @@ async def test_ask(sdk: Client, edge: str, pipeline: Pipeline) -> None:
     }
     await sdk.do("send", page=page, text="배송비는")
     again = await sdk.do("ended", page=page)
-    question = await asked(pipeline, again["messages"][-1]["id"])
+    question = await pipeline.asked(again["messages"][-1]["id"])
     assert (question.question, question.profile, question.language) == ("배송비는", "library", "ko")
     assert [(turn.role, turn.content) for turn in question.conversation_history] == [
         ("user", "환불은 며칠"),
@@ -134,7 +127,7 @@ async def test_ask(sdk: Client, edge: str, pipeline: Pipeline) -> None:
     anew = await sdk.do("ended", page=page)
     assert [message["role"] for message in anew["messages"]] == ["user", "assistant"] * 2
     assert anew["messages"][-1]["id"] != again["messages"][-1]["id"]
-    assert (await asked(pipeline, anew["messages"][-1]["id"])).conversation_history == question.conversation_history
+    assert (await pipeline.asked(anew["messages"][-1]["id"])).conversation_history == question.conversation_history
 
 
 async def test_stream(sdk: Client, edge: str, script: Script) -> None:
@@ -243,7 +236,7 @@ async def test_stopping_a_resumable_chat(
     await sdk.do("send", page=page, text="refunds")
     run_id = (await sdk.do("shown", page=page, text="👩"))["messages"][-1]["id"]
     await sdk.do("stop", page=page)
-    assert (await asked(pipeline, run_id)).on_disconnect == "continue"
+    assert (await pipeline.asked(run_id)).on_disconnect == "continue"
     watching = await opened(sdk, edge, id=page)
     await sdk.do("resume", page=watching)
     await sdk.do("shown", page=watching, text="👩")

@@ -13,7 +13,7 @@ from mcp.shared.exceptions import MCPError
 from bus.powers.searching import SearchReply, SearchRequest, serve_search
 from bus.runs.runs import Runs
 from tests.clients.cutting import CutProxy
-from tests.clients.mcp_runs import ANSWER, QUOTES, Held, cites, fails
+from tests.clients.mcp_runs import ANSWER, QUOTES, cites, fails, held
 from tests.clients.mcp_sources import LONG, TEXTS, sources
 from tests.clients.table import Row
 from tests.message_samples import passage
@@ -120,11 +120,11 @@ async def test_closest_passages(client: Client) -> None:
 
 
 async def test_cancel(client: Client, pipeline: Pipeline, runs: Runs) -> None:
-    pipeline.scripts["held"] = held = Held()
+    pipeline.scripts["held"] = run = held()
     with anyio.CancelScope() as scope:
 
         async def leave() -> str:
-            run_id = await held.begun.get()
+            run_id = await run.begun.get()
             scope.cancel()
             return run_id
 
@@ -139,18 +139,18 @@ async def test_cancel(client: Client, pipeline: Pipeline, runs: Runs) -> None:
 
 async def test_resume(edge: str, pipeline: Pipeline) -> None:
     """After a broken connection the client resumes the stream and the answer is whole. Since 2026-07-28 no stream is resumed."""
-    pipeline.scripts["held"] = held = Held()
+    pipeline.scripts["held"] = run = held()
     progress = Progress()
     proxy = CutProxy(edge)
     async with proxy.listening() as url, Client(f"{url}/mcp", mode="legacy") as client:
 
         async def breaks() -> None:
-            run_id = await held.begun.get()
+            run_id = await run.begun.get()
             while " ".join(progress.messages) != ANSWER[:36].strip():  # tokens that arrive together become one text
                 progress.heard.clear()
                 await progress.heard.wait()
             proxy.cut()
-            held.go_on.set()
+            run.go_on.set()
             await pipeline.ended[run_id]
 
         breaking = asyncio.create_task(breaks())

@@ -9,7 +9,7 @@ import pytest
 from bus.runs.runs import Runs
 from tests.clients.cutting import CutProxy
 from tests.clients.installed import node_in, output_of
-from tests.clients.mcp_runs import ANSWER, QUOTES, Held, cites, fails
+from tests.clients.mcp_runs import ANSWER, QUOTES, cites, fails, held
 from tests.clients.table import Row
 from tests.polling import until
 from tests.runtime.edge.conftest import Pipeline
@@ -69,14 +69,14 @@ async def test_cite(edge: str, which: str) -> None:
 
 @pytest.mark.parametrize("which", CLIENTS)
 async def test_cancel(edge: str, which: str, pipeline: Pipeline, runs: Runs) -> None:
-    pipeline.scripts["held"] = held = Held()
+    pipeline.scripts["held"] = run = held()
     node, folder = await asyncio.to_thread(node_in, "mcp")
     client = await asyncio.create_subprocess_exec(
         *(str(node), str(folder / "client.mjs"), which, f"{edge}/mcp", "cancel", "held back"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
     )
-    run_id = await held.begun.get()
+    run_id = await run.begun.get()
     assert client.stdin is not None
     client.stdin.write(b"leave\n")
     await pipeline.ended[run_id]  # which the cancellation lets end
@@ -89,14 +89,14 @@ async def test_cancel(edge: str, which: str, pipeline: Pipeline, runs: Runs) -> 
 
 @pytest.mark.parametrize("which", ["sdk"])
 async def test_resume(edge: str, which: str, pipeline: Pipeline) -> None:
-    pipeline.scripts["held"] = held = Held()
+    pipeline.scripts["held"] = run = held()
     proxy = CutProxy(edge)
     async with proxy.listening() as url:
         asking = asyncio.create_task(done(which, url, "ask", "held back"))
-        run_id = await held.begun.get()
+        run_id = await run.begun.get()
         await until(lambda: b"[1]." in proxy.passed, what="the words so far to reach the client")
         proxy.cut()
-        held.go_on.set()
+        run.go_on.set()
         await pipeline.ended[run_id]
         result = await asking
     assert result["structuredContent"]["answer"] == ANSWER

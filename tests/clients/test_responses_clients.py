@@ -6,8 +6,6 @@ from typing import Any
 import aiohttp
 import pytest
 
-from bus.wire.messages import QuestionAsked
-from bus.wire.subjects import key_of
 from tests.clients.installed import node_in, output_of
 from tests.clients.table import NO_CALL_TO_RESUME, Column, Row
 from tests.polling import until
@@ -43,9 +41,7 @@ async def test_ask(said: Said, pipeline: Pipeline) -> None:
     told = said[1]["ask"]
     assert (told["first"], told["third"]) == (CITED_TEXT, "The documents do not say.")
     assert told["second"].startswith("Nothing is sure:\n\n**1. [환불")
-    run_id = told["id"].removeprefix("resp_")
-    asked = (await pipeline.bus.journal.latest([key_of(QuestionAsked, run_id).subject]))[0].message
-    assert isinstance(asked, QuestionAsked)
+    asked = await pipeline.asked(told["id"])
     assert [turn.content for turn in asked.conversation_history] == ["cite", CITED_TEXT]
 
 

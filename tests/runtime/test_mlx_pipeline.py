@@ -9,13 +9,7 @@ import msgspec
 import pytest
 from groundwire.wire import Context, ContextMetadata
 
-from actors.pipeline import pipeline
-from actors.question.resolved import Defaults, resolving_under
-from bus.delivery.worker import Worker
-from bus.journal.journal import Journal
-from bus.powers.asking import AskServer
 from bus.runs.runs import Runs
-from bus.transport.connection import Inbox, connect
 from bus.transport.settings import BusSettings
 from bus.wire.messages import QuestionAsked
 from prompts import contracts
@@ -23,9 +17,8 @@ from runtime.engines.engine import Delta, Finished, Request, Wiring
 from runtime.engines.mlx.engine import MlxEngine
 from runtime.engines.mlx.settings import DeviceSettings
 from runtime.engines.rendering import Renderer
-from runtime.processes.inference import Inference
-from runtime.settings import InferenceSettings
 from tests.runtime.engines.tiny import TEXTS, build
+from tests.runtime.replay.conftest import recording
 
 CONTEXTS = tuple(
     Context(content=text, metadata=ContextMetadata(source_id=name, title=name))
@@ -113,22 +106,8 @@ async def steered(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Ste
 
 @pytest.fixture(scope="module")
 async def runs(bus_settings: BusSettings, steered: Steered) -> AsyncIterator[Runs]:
-    client = await connect(bus_settings.url, name="test-mlx")
-    server = AskServer(client, Inference(steered, InferenceSettings(cache_entries=0)).answer)
-    close = await server.start()
-    worker = Worker(pipeline(), msgspec.structs.replace(bus_settings, ack_wait_s=20.0))
-    with resolving_under(Defaults(has_model=True)):
-        await worker.start()
-    inbox = Inbox(client)
-    found = Runs(client, inbox, Journal(client, inbox))
-    await found.start()
-    yield found
-    await found.stop()
-    await worker.stop()
-    await close()
-    await client.close()
-    assert worker.bugs == []
-    assert server.bugs == []
+    async with recording(msgspec.structs.replace(bus_settings, ack_wait_s=20.0), steered) as record:
+        yield record.runs
 
 
 #: In prose through all the lanes, and in JSON.

@@ -53,7 +53,9 @@ def _problem(reply: Reply, schema: dict[str, object]) -> str:
 
 async def pinned_prefixes(model: str, scale: Scale) -> list[Figure]:
     """Check that every prompt's constant part is still cached after many other requests."""
-    prompts = [rendered(system=f"You are judge number {n}. " + INSTRUCTION * 3, max_tokens=1) for n in range(PINNED)]
+    prompts = [
+        rendered(CLAIM, system=f"You are judge number {n}. " + INSTRUCTION * 3, max_tokens=1) for n in range(PINNED)
+    ]
     async with running(model, shared_bytes=4_000_000) as engine:
         for prompt in prompts:
             await ask(engine, prompt)

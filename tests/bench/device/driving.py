@@ -1,26 +1,23 @@
 """Ask an engine and record when each piece of the reply came."""
 
 import asyncio
-import itertools
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from bus.wire.errors import Failure, Unavailable
-from index.languages import FALLBACK
-from prompts.contracts import ClassifyQuery, Prompt
 from prompts.files import Rendered
 from prompts.vocabulary import Priority
-from runtime.engines.engine import Delta, Finished, Request
+from runtime.engines.engine import Delta, Finished
 from runtime.engines.mlx.engine import MlxEngine
 from runtime.engines.mlx.settings import DeviceSettings
+from tests.runtime.engines.sample import render, request
 
-ABOUT = ClassifyQuery(original_query="bench", language=FALLBACK)
 INSTRUCTION = "You are a strict judge. Decide whether the passage supports the claim, and answer with JSON. "
 CLAIM = "Claim: refunds are paid within fourteen days. Passage: the shop pays refunds within two weeks of the return."
-_ids = itertools.count(1)
 
 
 @dataclass(slots=True)
@@ -35,36 +32,14 @@ class Reply:
     failure: Failure | None = None
 
 
-def rendered(
-    user: str = CLAIM,
-    *,
-    system: str = "",
-    schema: dict[str, Any] | None = None,
-    temperature: float = 0.0,
-    max_tokens: int = 32,
-) -> Rendered:
-    return Rendered(
-        system=system, user=user, version="bench", schema=schema, temperature=temperature, max_tokens=max_tokens
-    )
-
-
-def request(
-    prompt: Rendered, *, seed: int = 0, priority: Priority = "judge", about: Prompt[Any] = ABOUT, seconds: float = 600
-) -> Request:
-    return Request(
-        request_id=f"bench{next(_ids)}",
-        variables=about,
-        rendered=prompt,
-        priority=priority,
-        deadline=asyncio.get_running_loop().time() + seconds,
-        seed=seed,
-    )
+#: A prompt of the bench; its replies are as the weights have them.
+rendered = partial(render, system="", max_tokens=32)
 
 
 async def ask(engine: MlxEngine, prompt: Rendered, *, seed: int = 0, priority: Priority = "judge") -> Reply:
     reply, began = Reply(), time.perf_counter()
     try:
-        async for event in engine.generate(request(prompt, seed=seed, priority=priority)):
+        async for event in engine.generate(request(rendered=prompt, seed=seed, priority=priority, seconds=600)):
             now = time.perf_counter()
             reply.first_s = reply.first_s or now - began
             if isinstance(event, Delta):
@@ -119,7 +94,7 @@ async def stream(engine: MlxEngine, *, at: list[float] | None = None, pieces: in
     """
     times: list[float] = [] if at is None else at
     prompt = rendered("Write a long answer.", schema=LETTERS, max_tokens=LONG_TOKENS, temperature=1.0)
-    events: Any = engine.generate(request(prompt, priority="answer", seed=1))
+    events: Any = engine.generate(request(rendered=prompt, seed=1, seconds=600))
 
     async def read() -> None:
         async for _ in events:

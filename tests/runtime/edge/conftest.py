@@ -137,13 +137,12 @@ class Pipeline:
         async for batch in Following(self.bus.client, RUNS, ["gw.question_asked.*"], ready=ready).batches():
             for stored in batch:
                 run_id = parse(stored.subject).run_id
-                self.ended[run_id] = asyncio.create_task(self._play(run_id, stored.subject))
+                self.ended[run_id] = asyncio.create_task(self._play(run_id))
 
-    async def _play(self, run_id: str, subject: str) -> None:
+    async def _play(self, run_id: str) -> None:
         """A question that no script takes, or a script that breaks, ends its own run and not the tests behind it."""
         try:
-            question = (await self.bus.journal.latest([subject]))[0].message
-            assert isinstance(question, QuestionAsked)
+            question = await self.asked(run_id)
             await self.scripts.get(question.question.split()[0], answer)(self, run_id, question)
         except (asyncio.CancelledError, Unavailable):
             pass  # a test may have taken the stream away
@@ -152,6 +151,13 @@ class Pipeline:
             error = Error(code="internal", content=settled.detail)
             await self.end(Emitter(self.bus.journal, run_id), settled, error)
             raise
+
+    async def asked(self, answer_id: str) -> QuestionAsked:
+        """The question of a run, or of an answer by its id in OpenAI's protocols."""
+        run_id = answer_id.removeprefix("resp_").removeprefix("chatcmpl-")
+        question = (await self.bus.journal.latest([key_of(QuestionAsked, run_id).subject]))[0].message
+        assert isinstance(question, QuestionAsked)
+        return question
 
     async def end(self, emitter: Emitter, settled: Settled, *last: Event, stage: Stage | None = None) -> None:
         """Write how a run ended, and its last events: without `last`, those of an answer with its references."""

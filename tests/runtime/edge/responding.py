@@ -5,10 +5,7 @@ from typing import Any
 
 import aiohttp
 
-from bus.wire.messages import QuestionAsked
-from bus.wire.subjects import key_of
 from runtime.edge.sse import COMMENT
-from tests.runtime.edge.conftest import Pipeline
 
 CREATE = "/v1/responses"
 
@@ -51,10 +48,3 @@ def events_of(sent: str) -> list[dict[str, Any]]:
         assert name == f"event: {events[-1]['type']}"
     assert [event["sequence_number"] for event in events] == list(range(len(events)))
     return events
-
-
-async def asked_by(pipeline: Pipeline, response_id: str) -> QuestionAsked:
-    run_id = response_id.removeprefix("resp_")
-    found = (await pipeline.bus.journal.latest([key_of(QuestionAsked, run_id).subject]))[0].message
-    assert isinstance(found, QuestionAsked)
-    return found

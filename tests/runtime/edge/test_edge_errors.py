@@ -9,8 +9,6 @@ import pytest
 from yarl import URL
 
 from bus.powers.searching import SearchReply, SearchRequest, serve_search
-from bus.wire.messages import QuestionAsked
-from bus.wire.subjects import key_of
 from index.filters import Filter
 from tests.runtime.edge.conftest import Bus, Pipeline
 
@@ -127,21 +125,15 @@ SENT = {"path": "guide/**", "tag": ["billing", "환불"], "language": "ko", "aft
 MEANT = Filter(path="guide/**", tag=("billing", "환불"), language="ko", after=date(2026, 1, 31))
 
 
-async def asked(bus: Bus, run_id: str) -> QuestionAsked:
-    (record,) = await bus.journal.latest([key_of(QuestionAsked, run_id).subject])
-    assert isinstance(record.message, QuestionAsked)
-    return record.message
-
-
-async def test_with_a_run(http: aiohttp.ClientSession, bus: Bus, pipeline: Pipeline) -> None:
+async def test_with_a_run(http: aiohttp.ClientSession, pipeline: Pipeline) -> None:
     async with http.post("/v1/runs", json={"question": "환불은 며칠", "filter": SENT}) as response:
-        assert (await asked(bus, response.headers["X-Run-Id"])).filter == MEANT
+        assert (await pipeline.asked(response.headers["X-Run-Id"])).filter == MEANT
 
 
-async def test_with_a_chat(http: aiohttp.ClientSession, bus: Bus, pipeline: Pipeline) -> None:
+async def test_with_a_chat(http: aiohttp.ClientSession, pipeline: Pipeline) -> None:
     body = {"model": "general", "messages": [{"role": "user", "content": "환불은 며칠"}]}
     async with http.post("/v1/chat/completions", json=body | {"filter": SENT}) as response:
-        assert (await asked(bus, response.headers["X-Run-Id"])).filter == MEANT
+        assert (await pipeline.asked(response.headers["X-Run-Id"])).filter == MEANT
     async with http.post("/v1/chat/completions", json=body | {"filter": {"after": "May"}}) as response:
         assert response.status == 400
         assert (await response.json())["error"]["message"] == "filter.after: expected a date like 2026-01-31"

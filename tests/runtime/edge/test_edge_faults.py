@@ -1,6 +1,7 @@
 """The edge while nats-server dies, fills up or stays away, and while the edge itself is stopped."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -18,11 +19,11 @@ from bus.wire.messages import QuestionAsked, RunFinished
 from bus.wire.settled import Settled
 from bus.wire.subjects import finished, key_of
 from runtime.edge.timeouts import Timeouts
-from runtime.processes.edge import serve
 from runtime.settings import ActorsSettings, EdgeSettings, Settings
 from tests.bus.wires import Server, serving
 from tests.runtime.edge.strict_sse import parse
 from tests.runtime.edge.test_edge_streams import read_events
+from tests.runtime.served import open_edge
 
 
 @dataclass
@@ -30,22 +31,16 @@ class Edge:
     """An edge in this process that a test stops when it likes."""
 
     settings: Settings
-    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    running: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)
     address: str = ""
 
     async def start(self) -> "Edge":
-        listening: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         timeouts = Timeouts(keepalive_s=60, nats_s=3.0, health_s=3.0)
-        self.task = asyncio.create_task(serve(self.settings, self.stop, timeouts=timeouts, listening=listening))
-        await asyncio.wait([self.task, listening], return_when=asyncio.FIRST_COMPLETED)
-        if self.task.done():
-            await self.task
-        self.address = f"http://127.0.0.1:{listening.result()}"
+        self.address = await self.running.enter_async_context(open_edge(self.settings, timeouts))
         return self
 
     async def end(self) -> None:
-        self.stop.set()
-        await self.task
+        await self.running.aclose()
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from bus.runs.runs import Runs
 from runtime.mcp.server import HANDSHAKE, MODERN, TOOLS
 from runtime.mcp.sources import source_in, source_uri
 from runtime.mcp.tools import Declared
-from tests.clients.mcp_runs import ANSWER, Held, cites
+from tests.clients.mcp_runs import ANSWER, cites, held
 from tests.clients.mcp_sources import GROUPS, TEXTS, sources
 from tests.faults.door import World, world
 from tests.runtime.edge.conftest import Pipeline
@@ -207,9 +207,9 @@ async def test_unknown_event_ids(http: aiohttp.ClientSession) -> None:
 
 
 async def test_cancel_by_session_and_id(http: aiohttp.ClientSession, pipeline: Pipeline, runs: Runs) -> None:
-    pipeline.scripts["held"] = held = Held()
+    pipeline.scripts["held"] = run = held()
     asking = asyncio.create_task(post(http, ask("held back", id=7), handshake()))
-    run_id = await held.begun.get()
+    run_id = await run.begun.get()
     other = handshake() | {"Mcp-Session-Id": SESSION[::-1]}
     for headers, named in ((other, 7), (handshake(), 8), (handshake(), "7"), (handshake(), None)):
         note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": named}}
@@ -288,9 +288,9 @@ async def test_stream_and_session_belong_to_a_key(
     async with http.get(f"{world.second}/mcp", headers=mine | last) as response:  # any edge resumes it
         (_, again) = events(await response.text(), response.content_type)[-1]
         assert again["result"]["structuredContent"]["answer"] == ANSWER
-    pipeline.scripts["held"] = held = Held()
+    pipeline.scripts["held"] = run = held()
     asking = asyncio.create_task(post(http, ask("held back", id=9), mine, url))
-    run_id = await held.begun.get()
+    run_id = await run.begun.get()
     note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 9}}
     async with http.post(url, json=note, headers=other) as response:
         assert response.status == 202

@@ -12,7 +12,6 @@ from bus.powers.events import Emitter, Error
 from bus.runs.runs import Runs
 from bus.wire.messages import QuestionAsked
 from bus.wire.settled import Settled
-from bus.wire.subjects import key_of
 from runtime.settings import EdgeSettings, Settings
 from tests.polling import until
 from tests.runtime.edge.conftest import TIMEOUTS, Bus, Pipeline
@@ -76,13 +75,13 @@ async def _leave(asking: "asyncio.Task[aiohttp.ClientResponse]") -> None:
         await asking
 
 
-async def test_whole_answer_waits_for_the_run(bus: Bus, slow: Slow, body: dict[str, object], tmp_path: Path) -> None:
+async def test_whole_answer_waits_for_the_run(
+    bus: Bus, pipeline: Pipeline, slow: Slow, body: dict[str, object], tmp_path: Path
+) -> None:
     async with impatient_edge(bus, tmp_path) as address, aiohttp.ClientSession(address) as session:
         asking = asyncio.create_task(session.post(CHAT, json=body))
         run_id = await slow.runs.get()
-        asked = (await bus.journal.latest([key_of(QuestionAsked, run_id).subject]))[0].message
-        assert isinstance(asked, QuestionAsked)
-        assert asked.deadline_s is None
+        assert (await pipeline.asked(run_id)).deadline_s is None
         done, _ = await asyncio.wait([asking], timeout=1.0)  # the deadline of /v1/runs, and its grace
         assert not done
         slow.go.set()

@@ -8,8 +8,6 @@ import aiohttp
 import openai
 import pytest
 
-from bus.wire.messages import QuestionAsked
-from bus.wire.subjects import key_of
 from runtime.edge.cited import markdown
 from tests.runtime.edge.citing import CITED, FAILS, SHOWN, WITHDRAWN, cite
 from tests.runtime.edge.conftest import NEAR, Pipeline
@@ -155,9 +153,7 @@ async def test_the_conversation_becomes_history(client: openai.AsyncOpenAI, pipe
         max_tokens=5,
         extra_body={"style": "synthesis", "language": "en", "voice": "helpful"},
     )
-    run_id = answer.id.removeprefix("chatcmpl-")
-    asked = (await pipeline.bus.journal.latest([key_of(QuestionAsked, run_id).subject]))[0].message
-    assert isinstance(asked, QuestionAsked)
+    asked = await pipeline.asked(answer.id)
     assert asked.question == "And the retakes?"
     assert [(turn.role, turn.content) for turn in asked.conversation_history] == [
         ("user", "When are the exams?"),

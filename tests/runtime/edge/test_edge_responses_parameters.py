@@ -10,7 +10,7 @@ from openai.types.responses import response_create_params
 from runtime.edge.openai.responses_asked import RULES
 from runtime.edge.openai.responses_schemas import ResponseAsked
 from tests.runtime.edge.conftest import Pipeline
-from tests.runtime.edge.responding import CREATE, asked_by, created, refused
+from tests.runtime.edge.responding import CREATE, created, refused
 from tests.runtime.edge.response_kinds import CITED_TEXT, KINDS
 
 
@@ -33,7 +33,7 @@ async def test_the_fields_reach_the_question(http: aiohttp.ClientSession, pipeli
         filter={"path": "a/*"},
         deadline_s=30,
     )
-    asked = await asked_by(pipeline, answer["id"])
+    asked = await pipeline.asked(answer["id"])
     assert (asked.profile, asked.constraints.max_tokens, asked.priority) == ("library", 4096, "batch")
     assert (asked.style, asked.language, asked.release, asked.voice) == ("synthesis", "ko", "draft", "helpful")
     assert (asked.deadline_s, asked.on_disconnect) == (30.0, "cancel")
@@ -138,7 +138,7 @@ async def test_chain_of_responses_is_a_conversation(http: aiohttp.ClientSession,
     second = await created(http, "near", previous_response_id=first["id"], model="general")
     third = await created(http, "And then?", previous_response_id=second["id"])
     assert (third["previous_response_id"], third["instructions"]) == (second["id"], None)
-    asked = await asked_by(pipeline, third["id"])
+    asked = await pipeline.asked(third["id"])
     nearest = second["output"][0]["content"][0]["text"]
     assert asked.conversation_history == (
         Turn(role="user", content="cite"),
@@ -170,7 +170,7 @@ async def test_items_become_history_and_question(http: aiohttp.ClientSession, pi
         {"role": "user", "content": [{"type": "input_text", "text": "And the retakes?"}]},
     ]
     answer = await created(http, "", input=items)
-    asked = await asked_by(pipeline, answer["id"])
+    asked = await pipeline.asked(answer["id"])
     assert asked.question == "And the retakes?"
     assert [(turn.role, turn.content) for turn in asked.conversation_history] == [
         ("user", "When are the exams?"),
@@ -182,7 +182,7 @@ async def test_items_become_history_and_question(http: aiohttp.ClientSession, pi
 
 async def test_too_long_conversation_is_cut_or_refused(http: aiohttp.ClientSession, pipeline: Pipeline) -> None:
     items = [{"role": ("user", "assistant")[n % 2], "content": f"turn {n}"} for n in range(61)]
-    asked = await asked_by(pipeline, (await created(http, "", input=items))["id"])
+    asked = await pipeline.asked((await created(http, "", input=items))["id"])
     assert [asked.conversation_history[n].content for n in (0, -1)] == ["turn 10", "turn 59"]
     error = await refused(http, input=items, truncation="disabled")
     assert (error["code"], error["param"]) == ("context_length_exceeded", "input")
@@ -194,7 +194,7 @@ async def test_chain_is_limited_by_the_body_size(http: aiohttp.ClientSession, pi
         items = [{"role": "user", "content": f"{n} " + "가" * 3900} for _ in range(2)]
         items.append({"role": "user", "content": "And?"})
         previous = (await created(http, "", input=items, previous_response_id=previous))["id"]
-    history = (await asked_by(pipeline, previous)).conversation_history  # type: ignore[arg-type]
+    history = (await pipeline.asked(previous)).conversation_history  # type: ignore[arg-type]
     assert 50_000 < sum(len(turn.content.encode()) for turn in history) <= 65_536
     assert history[-1].content.startswith("3 ")
     error = await refused(http, previous_response_id=previous, truncation="disabled", input=items)

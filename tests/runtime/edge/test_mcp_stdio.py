@@ -17,7 +17,7 @@ from runtime.keys import SCOPES
 from runtime.mcp.stdio import serve
 from runtime.mcp.tools import Peer
 from runtime.settings import EdgeSettings
-from tests.clients.mcp_runs import ANSWER, Held, cites
+from tests.clients.mcp_runs import ANSWER, cites, held
 from tests.runtime.edge.conftest import Pipeline
 
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
@@ -85,10 +85,10 @@ async def connection(runs: Runs, pipeline: Pipeline) -> AsyncIterator[Connection
 
 
 async def test_cancelled_request(connection: Connection, pipeline: Pipeline, runs: Runs) -> None:
-    pipeline.scripts["held"] = held = Held()
+    pipeline.scripts["held"] = run = held()
     await connection.greet()
     connection.ask("held back", "first")
-    run_id = await held.begun.get()
+    run_id = await run.begun.get()
     connection.ask("cites When?", 2)  # nothing waits for the first
     assert (await connection.got.get())["id"] == 2
     for wrong in ({}, {"requestId": "nonesuch"}, {"requestId": [1]}):
@@ -106,11 +106,11 @@ async def test_cancelled_request(connection: Connection, pipeline: Pipeline, run
 
 
 async def test_client_leaves(runs: Runs, pipeline: Pipeline) -> None:
-    pipeline.scripts["held"] = held = Held()
+    pipeline.scripts["held"] = run = held()
     made = Connection(runs)
     await made.greet()
     made.ask("held back", 1)
-    run_id = await held.begun.get()
+    run_id = await run.begun.get()
     made.lines.put_nowait(None)
     await made.serving
     await pipeline.ended[run_id]
@@ -139,10 +139,10 @@ async def test_newest_version(connection: Connection) -> None:
 
 
 async def test_stopped_stack_is_a_protocol_error(connection: Connection, pipeline: Pipeline) -> None:
-    pipeline.scripts["held"] = held = Held()
+    pipeline.scripts["held"] = run = held()
     await connection.greet()
     connection.ask("held back", 1)
-    await held.begun.get()
+    await run.begun.get()
     connection.peer.reader.fail(Closing())
     error = (await connection.got.get())["error"]
     assert (error["code"], error["data"]) == (503, {"code": "unavailable"})
@@ -150,13 +150,13 @@ async def test_stopped_stack_is_a_protocol_error(connection: Connection, pipelin
 
 
 async def test_restarted_stack_answers(connection: Connection, pipeline: Pipeline) -> None:
-    pipeline.scripts["held"] = held = Held()
+    pipeline.scripts["held"] = run = held()
     await connection.greet()
     connection.ask("held back", 1)
-    await held.begun.get()
+    await run.begun.get()
     connection.peer.restart()
     connection.peer.reader.fail(Closing())
-    held.go_on.set()
+    run.go_on.set()
     assert (await connection.got.get())["result"]["structuredContent"]["answer"] == ANSWER
 
 

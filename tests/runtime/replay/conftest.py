@@ -97,7 +97,8 @@ async def recording(
 ) -> AsyncIterator[Recording]:
     client = await connect(settings.url, name="recorder")
     keep_trying(client)
-    close = await AskServer(client, Inference(engine, InferenceSettings(cache_entries=cache_entries)).answer).start()
+    server = AskServer(client, Inference(engine, InferenceSettings(cache_entries=cache_entries)).answer)
+    close = await server.start()
     worker = Worker(pipeline(), settings)
     with resolving_under(defaults or Defaults(has_model=engine.name != RULES)):
         await worker.start()
@@ -106,7 +107,7 @@ async def recording(
     runs = Runs(client, inbox, journal)
     await runs.start()
     yield Recording(runs, journal, worker)
-    assert worker.bugs == []
+    assert (worker.bugs, server.bugs) == ([], [])
     await runs.stop()
     await worker.stop()
     await close()
