@@ -8,7 +8,7 @@ from typing import Any
 from bus.runs.runs import Runs
 from bus.wire.messages import QuestionAsked
 from tests.clients.installed import output_of
-from tests.polling import until
+from tests.polling import ended
 from tests.runtime.edge.conftest import Pipeline
 from tests.runtime.edge.response_kinds import KINDS, hang
 
@@ -27,13 +27,7 @@ class Leaving:
     async def all_cancelled(self, runs: Runs) -> bool:
         """Whether every one of them ends, since its client left."""
         assert self.runs
-
-        async def cancelled() -> bool:
-            records = [await runs.record(run_id) for run_id in self.runs]
-            return all(record is not None and record.outcome == "cancelled" for record in records)
-
-        await until(cancelled, within_s=20, what="runs that end with their client")
-        return True
+        return {(await ended(runs, run_id)).outcome for run_id in self.runs} == {"cancelled"}
 
 
 async def told(*command: str | Path, **env: str) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from tests.clients.table import Row
 from tests.clients.talking import Client, client
 from tests.faults.door import World, world
 from tests.faults.door import edge as an_edge
-from tests.polling import until
+from tests.polling import ended
 from tests.runtime.edge.citing import FAILS, WITHDRAWN, place, reference
 from tests.runtime.edge.conftest import Bus, Pipeline, plays
 
@@ -222,11 +222,7 @@ async def test_cancel(sdk: Client, edge: str, script: Script, runs: Runs) -> Non
     stopped = await sdk.do("stop", page=page)
     assert (stopped["status"], stopped["finished"][0]["isAbort"]) == ("ready", True)
 
-    async def outcome() -> str | None:
-        record = await runs.record(run_id)
-        return record.outcome if record else None
-
-    assert await until(outcome, what="a run whose client stopped") == "cancelled"
+    assert (await ended(runs, run_id)).outcome == "cancelled"
 
 
 async def test_stopping_a_resumable_chat(

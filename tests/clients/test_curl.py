@@ -12,7 +12,7 @@ import pytest
 from bus.runs.runs import Runs
 from tests.clients.halves import WORDS, Halves, halves
 from tests.clients.table import Row
-from tests.polling import until
+from tests.polling import ended
 
 __all__ = ["halves"]  # a fixture
 
@@ -102,11 +102,7 @@ async def test_cancel_by_leaving(edge: str, halves: Halves, runs: Runs) -> None:
     async with curl(*asking(edge, "halves", on_disconnect="cancel")) as asked:
         run_id = run_of(await asked.until('"one"'))
 
-    async def outcome() -> str | None:
-        record = await runs.record(run_id)
-        return record.outcome if record else None
-
-    assert await until(outcome, what="a run whose client left") == "cancelled"
+    assert (await ended(runs, run_id)).outcome == "cancelled"
 
 
 async def test_resume(edge: str, halves: Halves) -> None:

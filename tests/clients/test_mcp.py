@@ -17,6 +17,7 @@ from tests.clients.mcp_runs import ANSWER, QUOTES, cites, fails, held
 from tests.clients.mcp_sources import LONG, TEXTS, sources
 from tests.clients.table import Row
 from tests.message_samples import passage
+from tests.polling import ended
 from tests.runtime.edge.conftest import Bus, Pipeline
 
 __all__ = ["sources"]  # a fixture
@@ -132,9 +133,7 @@ async def test_cancel(client: Client, pipeline: Pipeline, runs: Runs) -> None:
         await client.call_tool("ask", {"question": "held back"})
     run_id = await leaving
     await pipeline.ended[run_id]  # which the cancellation lets end
-    record = await runs.record(run_id)
-    assert record is not None
-    assert record.outcome == "cancelled"
+    assert (await ended(runs, run_id)).outcome == "cancelled"
 
 
 async def test_resume(edge: str, pipeline: Pipeline) -> None:

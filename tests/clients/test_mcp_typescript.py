@@ -11,7 +11,7 @@ from tests.clients.cutting import CutProxy
 from tests.clients.installed import node_in, output_of
 from tests.clients.mcp_runs import ANSWER, QUOTES, cites, fails, held
 from tests.clients.table import Row
-from tests.polling import until
+from tests.polling import ended, until
 from tests.runtime.edge.conftest import Pipeline
 
 ROWS = (
@@ -82,9 +82,7 @@ async def test_cancel(edge: str, which: str, pipeline: Pipeline, runs: Runs) -> 
     await pipeline.ended[run_id]  # which the cancellation lets end
     out, _ = await client.communicate()
     assert "enough" in json.loads(out)["left"]
-    record = await runs.record(run_id)
-    assert record is not None
-    assert record.outcome == "cancelled"
+    assert (await ended(runs, run_id)).outcome == "cancelled"
 
 
 @pytest.mark.parametrize("which", ["sdk"])

@@ -13,6 +13,7 @@ from tests.clients.installed import go_program, node_in
 from tests.clients.nats_clients import Events, FastStream, NatsPy, Steps
 from tests.clients.table import Row
 from tests.clients.talking import client
+from tests.polling import ended
 from tests.whole import Whole, whole
 
 ROWS = (
@@ -117,11 +118,9 @@ async def test_cancel(steps: Steps, run: Whole, run_id: str) -> None:
     await steps.do("ask", run_id=run_id, question=HALVES)
     await steps.do("until", text='"token"')
     await steps.do("cancel", run_id=run_id)
-    ended = [event for event in await steps.do("until") if event["type"] != "token"]
-    assert [(event["type"], event.get("code")) for event in ended] == [("error", "cancelled"), ("DONE", None)]
-    record = await run.runs.record(run_id)
-    assert record is not None
-    assert record.outcome == "cancelled"
+    last = [event for event in await steps.do("until") if event["type"] != "token"]
+    assert [(event["type"], event.get("code")) for event in last] == [("error", "cancelled"), ("DONE", None)]
+    assert (await ended(run.runs, run_id)).outcome == "cancelled"
 
 
 async def test_resume(steps: Steps, run: Whole, engine: Halves, run_id: str) -> None:

@@ -16,7 +16,7 @@ from tests.clients.halves import WORDS, Halves, halves
 from tests.clients.installed import HERE, python_of
 from tests.clients.table import Row
 from tests.clients.talking import Client, client
-from tests.polling import until
+from tests.polling import ended
 from tests.runtime.edge.conftest import Pipeline
 
 __all__ = ["halves"]  # a fixture
@@ -77,11 +77,7 @@ async def test_cancel_by_leaving(reader: Client, edge: str, halves: Halves, runs
     await reader.do("until", text='"one"')
     await reader.do("close")
 
-    async def outcome() -> str | None:
-        record = await runs.record(opened["run_id"])
-        return record.outcome if record else None
-
-    assert await until(outcome, what="a run whose client left") == "cancelled"
+    assert (await ended(runs, opened["run_id"])).outcome == "cancelled"
 
 
 async def test_resume(reader: Client, edge: str, halves: Halves) -> None:

@@ -16,7 +16,7 @@ from tests.clients.installed import HERE, node_in, python_of
 from tests.clients.table import Row
 from tests.clients.talking import Client, client
 from tests.faults.door import World, world
-from tests.polling import until
+from tests.polling import ended
 from tests.runtime.edge.conftest import Bus
 from tests.runtime.served import edge_of
 
@@ -108,9 +108,7 @@ async def test_cancel(socket: Client, edge: str, halves: Halves, runs: Runs) -> 
     await socket.do("say", frame={"type": "cancel", "run_id": run_id})
     events = [frame["event"] for frame in frames_of(await socket.do("until"))]
     assert [(event["type"], event.get("code")) for event in events] == [("error", "cancelled"), ("DONE", None)]
-    record = await runs.record(run_id)
-    assert record is not None
-    assert record.outcome == "cancelled"
+    assert (await ended(runs, run_id)).outcome == "cancelled"
 
 
 async def test_cancel_by_leaving(socket: Client, edge: str, halves: Halves, runs: Runs) -> None:
@@ -119,11 +117,7 @@ async def test_cancel_by_leaving(socket: Client, edge: str, halves: Halves, runs
     run_id = frames_of(await socket.do("until", text='"one"'))[-1]["run_id"]
     await socket.do("close")
 
-    async def outcome() -> str | None:
-        record = await runs.record(run_id)
-        return record.outcome if record else None
-
-    assert await until(outcome, what="a run whose client left") == "cancelled"
+    assert (await ended(runs, run_id)).outcome == "cancelled"
 
 
 async def test_resume(socket: Client, edge: str, halves: Halves) -> None:

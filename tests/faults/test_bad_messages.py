@@ -17,7 +17,6 @@ import pytest
 from faststream.nats import JStream, NatsBroker, NatsMessage
 
 from bus.journal.records import DEADLINE, encode
-from bus.runs.run_record import RunRecord
 from bus.runs.runs import NoSuchRun
 from bus.transport.connection import Client, connect
 from bus.transport.envelope import set_aside
@@ -28,7 +27,7 @@ from bus.wire.subjects import CANARY, RUNS, event_subject, key_of
 from runtime.replay.journal_traces import latest_runs, read_run
 from runtime.replay.trace import dump
 from tests.bad_messages import BAD_TIMES, ODD_HEADERS, headers_of, put, put_any
-from tests.polling import until
+from tests.polling import ended, until
 from tests.runtime.served import edge_of
 from tests.whole import Whole
 
@@ -154,21 +153,13 @@ QUESTION = "How many days until refunds are paid?"
 OVER = b"NATS/1.0\r\nGw-Deadline: 1\r\n\r\n"
 
 
-async def ended(run: Whole, run_id: str, within_s: float = 20.0) -> RunRecord:
-    async def over() -> RunRecord | None:
-        record = await run.runs.record(run_id)
-        return record if record is not None and record.status == "finished" else None
-
-    return await until(over, within_s=within_s, what=f"the end of {run_id}")
-
-
 async def works(run: Whole) -> None:
     """A question is answered, a run past its deadline is ended, and no background task had to be started again."""
     _, record = await run.ask(QUESTION)
     assert record.outcome == "answered"
     late = secrets.token_hex(6)
     await put(run.runs.client, f"gw.question_asked.{late}".encode(), OVER, b"no question")
-    assert (await ended(run, late)).outcome == "failed"
+    assert (await ended(run.runs, late)).outcome == "failed"
     assert [(watch.down, dict(watch.restarts)) for watch in run.watches] == [({}, {})] * 3
 
 
@@ -180,7 +171,7 @@ def asked() -> bytes:
 async def test_bad_deadline_still_gets_an_answer(run: Whole, deadline: str) -> None:
     run_id = secrets.token_hex(6)
     await put(run.runs.client, f"gw.question_asked.{run_id}".encode(), headers_of({DEADLINE: deadline}), asked())
-    assert (await ended(run, run_id)).outcome == "answered"
+    assert (await ended(run.runs, run_id)).outcome == "answered"
     await works(run)
 
 
@@ -188,7 +179,7 @@ async def test_bad_deadline_still_gets_an_answer(run: Whole, deadline: str) -> N
 async def test_question_with_odd_headers_is_answered_once(run: Whole, name: str) -> None:
     run_id = secrets.token_hex(6)
     await put(run.runs.client, f"gw.question_asked.{run_id}".encode(), ODD_HEADERS[name], asked())
-    assert (await ended(run, run_id, within_s=3.0)).outcome == "answered"
+    assert (await ended(run.runs, run_id, within_s=3.0)).outcome == "answered"
     assert [line async for _, line in run.runs.events(run_id)][-1] == b'{"type":"DONE"}'
     kinds = [record.key.type for record in await run.journal.run(run_id)]
     assert kinds.count("run_finished") == 1
@@ -204,14 +195,14 @@ async def test_question_with_odd_headers_is_answered_once(run: Whole, name: str)
 async def test_unreadable_message_ends_its_run_once(run: Whole, name: str, body: bytes) -> None:
     run_id = secrets.token_hex(6)
     await put(run.runs.client, f"gw.question_asked.{run_id}".encode(), ODD_HEADERS[name], body)
-    assert (await ended(run, run_id, within_s=3.0)).outcome == "failed"
+    assert (await ended(run.runs, run_id, within_s=3.0)).outcome == "failed"
     assert [line async for _, line in run.runs.events(run_id)][-1] == b'{"type":"DONE"}'
 
 
 async def test_longest_unreadable_message_ends_its_run(run: Whole) -> None:
     run_id = secrets.token_hex(6)
     await put(run.runs.client, f"gw.question_asked.{run_id}".encode(), b"", b"x" * 999_000)
-    assert (await ended(run, run_id, within_s=3.0)).outcome == "failed"
+    assert (await ended(run.runs, run_id, within_s=3.0)).outcome == "failed"
 
 
 async def test_strange_records_do_not_hide_a_run(run: Whole) -> None:
@@ -231,7 +222,7 @@ async def test_strange_records_do_not_hide_a_run(run: Whole) -> None:
     ):
         await put(client, event_subject(run_id).encode(), ODD_HEADERS["numbers that are none"], line)
     await put(client, f"gw.question_asked.{run_id}".encode(), b"", asked())
-    assert (await ended(run, run_id)).outcome in ("answered", "failed")
+    assert (await ended(run.runs, run_id)).outcome in ("answered", "failed")
     lines = [line async for _, line in run.runs.events(run_id)]
     assert lines[-1] == b'{"type":"DONE"}'
     for line in lines:
@@ -315,9 +306,7 @@ async def test_question_may_have_several_lines(run: Whole) -> None:
     body = json.dumps({"question": "How many days until refunds are paid?"}, indent=2).encode()
     events = await by_nats(run, body, "on-lines")
     assert events[-2]["type"] == "references"
-    record = await run.runs.record("on-lines")
-    assert record is not None
-    assert record.outcome == "answered"
+    assert (await ended(run.runs, "on-lines")).outcome == "answered"
 
 
 async def test_reserved_run_id_is_reported(run: Whole) -> None:

@@ -17,7 +17,7 @@ from bus.wire.subjects import EVENTS, RUNS, Key
 from runtime.engines.extractive.engine import ExtractiveEngine
 from tests.bus.wires import Server
 from tests.chaos.schedule import DURABLES
-from tests.polling import until
+from tests.polling import ended, until
 from tests.whole import Whole, whole
 
 QUESTION = "How many days until refunds are paid?"
@@ -42,14 +42,9 @@ async def consumers(run: Whole) -> set[str]:
     return {info.name for info in await run.journal.js.consumers_info(RUNS)}
 
 
-async def ends(runs: Runs, run_id: str) -> str:
-    """How the run ended; read on as a client would that lost its stream."""
-
-    async def over() -> str | None:
-        record = await runs.record(run_id)
-        return record.outcome if record is not None else None
-
-    return await until(over, what=f"the end of {run_id}")
+async def ends(runs: Runs, run_id: str) -> str | None:
+    """How the run ended."""
+    return (await ended(runs, run_id)).outcome
 
 
 @pytest.mark.parametrize("lost", [("classify_intent",), ("stream_references",), ()], ids=["first", "last", "all"])

@@ -63,6 +63,9 @@ class Endless:
                 self.asked.discard(run_id)
         return self.asked
 
+    async def are_over(self) -> bool:
+        return not await self.working()
+
 
 def _all[T](kind: type[T]) -> list[T]:
     """Takes a second in a process that has run many tests."""
@@ -167,12 +170,8 @@ async def test_run_ends_despite_a_lost_connection(
     with pytest.raises(asyncio.CancelledError):
         await leaving
     goes_on.set()
-
-    async def ended() -> bool:
-        return not await endless.working()
-
     try:
-        await until(ended)
+        await until(endless.are_over)
     finally:
         endless.asked.clear()
 
@@ -202,11 +201,7 @@ async def test_question_of_a_leaving_client_is_not_run(
     await until(lambda: not _connections(port))
     arrives.set()
     await until(lambda: bool(endless.asked))
-
-    async def ended() -> bool:
-        return not await endless.working()
-
-    await until(ended)
+    await until(endless.are_over)
 
 
 @pytest.mark.parametrize("body", [RESPONSE, RESPONSE | {"stream": True}])
@@ -222,11 +217,7 @@ async def test_question_answered_with_an_error_is_not_run(
     async with aiohttp.ClientSession() as session, session.post(f"{edge}/v1/responses", json=body) as response:
         assert "the disk is full" in await response.text()
     await until(lambda: bool(endless.asked))
-
-    async def ended() -> bool:
-        return not await endless.working()
-
     try:
-        await until(ended)
+        await until(endless.are_over)
     finally:
         endless.asked.clear()

@@ -16,6 +16,7 @@ from runtime.mcp.tools import Declared
 from tests.clients.mcp_runs import ANSWER, cites, held
 from tests.clients.mcp_sources import GROUPS, TEXTS, sources
 from tests.faults.door import World, world
+from tests.polling import ended
 from tests.runtime.edge.conftest import Pipeline
 
 __all__ = ["sources", "world"]
@@ -221,9 +222,7 @@ async def test_cancel_by_session_and_id(http: aiohttp.ClientSession, pipeline: P
         assert response.status == 202
     _, answers = await asking
     assert answers[-1][1]["result"]["isError"]
-    record = await runs.record(run_id)
-    assert record is not None
-    assert record.outcome == "cancelled"
+    assert (await ended(runs, run_id)).outcome == "cancelled"
 
 
 # ---------------------------------------------------------------- keys

@@ -13,7 +13,7 @@ from bus.runs.runs import Runs
 from bus.wire.messages import QuestionAsked
 from bus.wire.settled import Settled
 from runtime.settings import EdgeSettings, Settings
-from tests.polling import until
+from tests.polling import ended
 from tests.runtime.edge.conftest import TIMEOUTS, Bus, Pipeline
 from tests.runtime.served import edge_of, open_edge
 
@@ -58,15 +58,6 @@ def impatient_edge(bus: Bus, folder: Path) -> contextlib.AbstractAsyncContextMan
     """An edge whose JSON answers have a deadline that no run here meets."""
     settings = Settings(bus=bus.settings, edge=EdgeSettings(port=0, json_deadline_s=0.01), state=str(folder))
     return open_edge(settings, TIMEOUTS)
-
-
-async def _ended_as(runs: Runs, run_id: str, outcome: str) -> None:
-    async def ended() -> bool:
-        record = await runs.record(run_id)
-        assert record is not None
-        return record.outcome == outcome
-
-    await until(ended, within_s=20, what=f"a run that is {outcome}")
 
 
 async def _leave(asking: "asyncio.Task[aiohttp.ClientResponse]") -> None:
@@ -188,7 +179,7 @@ async def test_run_ends_with_its_chat_client(
     await _leave(asking)
     if outcome == "answered":
         slow.go.set()
-    await _ended_as(runs, run_id, outcome)
+    assert (await ended(runs, run_id)).outcome == outcome
 
 
 # ---------------------------------------------------------------- keys

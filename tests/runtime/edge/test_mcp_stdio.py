@@ -18,6 +18,7 @@ from runtime.mcp.stdio import serve
 from runtime.mcp.tools import Peer
 from runtime.settings import EdgeSettings
 from tests.clients.mcp_runs import ANSWER, cites, held
+from tests.polling import ended
 from tests.runtime.edge.conftest import Pipeline
 
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
@@ -98,9 +99,7 @@ async def test_cancelled_request(connection: Connection, pipeline: Pipeline, run
     assert not pipeline.ended[run_id].done()
     connection.send("notifications/cancelled", requestId="first", reason="enough")
     await pipeline.ended[run_id]
-    record = await runs.record(run_id)
-    assert record is not None
-    assert record.outcome == "cancelled"
+    assert (await ended(runs, run_id)).outcome == "cancelled"
     connection.send("ping", 4)
     assert (await connection.got.get())["id"] == 4  # the cancelled request gets no answer
 
@@ -114,9 +113,7 @@ async def test_client_leaves(runs: Runs, pipeline: Pipeline) -> None:
     made.lines.put_nowait(None)
     await made.serving
     await pipeline.ended[run_id]
-    record = await runs.record(run_id)
-    assert record is not None
-    assert record.outcome == "cancelled"
+    assert (await ended(runs, run_id)).outcome == "cancelled"
 
 
 async def test_greetings_prepare_nothing(connection: Connection) -> None:
