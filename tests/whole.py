@@ -17,7 +17,7 @@ from bus.powers.searching import SearchReply, SearchRequest, serve_search
 from bus.runs.requests import serve_runs
 from bus.runs.run_record import RunRecord
 from bus.runs.runs import Runs
-from bus.transport.connection import Client, Inbox, connect, declare_streams, keep_trying
+from bus.transport.connection import Client, connect, declare_streams, keep_trying
 from bus.transport.health import Watch
 from bus.transport.settings import BusSettings
 from bus.wire.messages import Message, QuestionAsked
@@ -148,12 +148,11 @@ async def whole(
         worker = Worker(pipeline(), settings, answer=inference.answer if in_place else None)
         with resolving_under(Defaults(has_model=engine.name != RULES)):
             await worker.start()
-        janitor = Janitor(worker.client, worker.inbox, worker.journal, settings)
+        janitor = Janitor(worker.journal, settings)
         await janitor.start()
-        stop_requests = await serve_runs(worker.client, Runs(worker.client, worker.inbox, worker.journal))
-        inbox = Inbox(client)
-        journal = Journal(client, inbox)
-        runs = Runs(client, inbox, journal)
+        stop_requests = await serve_runs(worker.client, Runs(worker.journal))
+        journal = Journal(client)
+        runs = Runs(journal)
         await runs.start()
         yield Whole(worker, inference, runs, journal, users, janitor, settings, stop_asks)
         await runs.stop()

@@ -30,7 +30,6 @@ from bus.journal.records import CAUSE, decode, encode, only_while_there, unpack
 from bus.powers.asking import Answer, AskClient
 from bus.powers.events import Done, Emitter, Error, Queued, Superseded
 from bus.runs.story import story_of
-from bus.transport.connection import Inbox
 from bus.transport.envelope import set_aside
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Failure, Invalid, Poison
@@ -67,7 +66,6 @@ class Handling:
     def __init__(
         self,
         client: Client,
-        inbox: Inbox,
         graph: Graph,
         settings: BusSettings,
         intake: Admission,
@@ -77,11 +75,11 @@ class Handling:
     ) -> None:
         """`ungranted`: what a question sees that no key asked. `answer`: what answers asks, instead of the inference process."""
         self.client = client
-        self.journal = Journal(client, inbox)
+        self.journal = Journal(client)
         self.settings = settings
         self.bugs: list[BaseException] = []
         self._ungranted = ungranted
-        self.stages = Stages(client, self.journal, graph, answer or AskClient(client, inbox))
+        self.stages = Stages(client, self.journal, graph, answer or AskClient(client))
         self._over: OrderedDict[str, float | None] = OrderedDict()  # when an end was heard of; None once it is stored
         self.intake = intake
 

@@ -14,7 +14,6 @@ from bus.delivery.stages import Delivery, Stages, Step
 from bus.journal.journal import Journal
 from bus.powers.asking import Answer
 from bus.powers.served_index import held_for
-from bus.transport.connection import Inbox
 from bus.transport.envelope import Place
 from bus.wire.errors import Failure, Unavailable
 from bus.wire.messages import QuestionAsked
@@ -35,9 +34,9 @@ class _Unkept(Journal):
         return []
 
 
-async def rehearse(client: Client, inbox: Inbox, graph: Graph, answer: Answer) -> None:
+async def rehearse(client: Client, graph: Graph, answer: Answer) -> None:
     """Ask what the documents themselves ask, in each of their languages; without such questions, their titles."""
-    stages, deadline = Stages(client, _Unkept(client, inbox), graph, answer), time.time() + 2 * LONGEST_S
+    stages, deadline = Stages(client, _Unkept(client), graph, answer), time.time() + 2 * LONGEST_S
     (first,) = graph.consumers(QuestionAsked)
     with contextlib.suppress(Failure, TimeoutError):
         async with asyncio.timeout(LONGEST_S):

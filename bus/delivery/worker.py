@@ -30,7 +30,7 @@ from bus.journal.access import Groups
 from bus.journal.journal import Journal
 from bus.powers.asking import Answer
 from bus.powers.events import Superseded
-from bus.transport.connection import Inbox, connect, forget_unsent, keep_trying, take
+from bus.transport.connection import connect, forget_unsent, keep_trying, take
 from bus.transport.envelope import Frame, place_of, set_aside
 from bus.transport.health import Watch
 from bus.transport.restoring import Restorer
@@ -98,15 +98,8 @@ class Worker:
     async def start(self) -> None:
         """Bind the first and the last actors to their durable consumers and begin. The streams must exist. Raises Unavailable."""
         client = await self._broker.connect()
-        self.inbox = Inbox(client)
         self._handling = Handling(
-            client,
-            self.inbox,
-            self.graph,
-            self.settings,
-            self.intake,
-            ungranted=self._ungranted,
-            answer=self._answer,
+            client, self.graph, self.settings, self.intake, ungranted=self._ungranted, answer=self._answer
         )
         await count_elsewhere(client, self.intake, self.settings.deadline_s)
         await take(client, f"{key_of(RunFinished, '*').subject.rpartition('.')[0]}.*", self._run_over)

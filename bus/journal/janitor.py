@@ -12,14 +12,12 @@ from collections.abc import Callable
 
 import msgspec
 import nats.errors
-from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from bus.journal.canary import KEPT_S, forget_run
 from bus.journal.deadlines import LONGEST_S, deadline_of
 from bus.journal.journal import Journal
 from bus.journal.records import decode
-from bus.transport.connection import Inbox
 from bus.transport.envelope import read, set_aside
 from bus.transport.follow import Following, Stored
 from bus.transport.health import Watch
@@ -50,17 +48,9 @@ class Janitor:
     clock keeps no run open.
     """
 
-    def __init__(
-        self,
-        client: Client,
-        inbox: Inbox,
-        journal: Journal,
-        settings: BusSettings,
-        working: Callable[[], bool] = lambda: True,
-    ) -> None:
+    def __init__(self, journal: Journal, settings: BusSettings, working: Callable[[], bool] = lambda: True) -> None:
         """`working`: whether this process does the work now, of several."""
-        self.client = client
-        self.inbox = inbox
+        self.client = journal.client
         self.journal = journal
         self.settings = settings
         self.watch = Watch()

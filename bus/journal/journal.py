@@ -19,7 +19,7 @@ from nats.js.errors import APIError, ServiceUnavailableError
 
 from bus.journal.records import Record, Stage, encode, pack, unpack
 from bus.transport.configuration import ApiError, ApiReply
-from bus.transport.connection import Inbox, status_of
+from bus.transport.connection import inbox_of, status_of
 from bus.transport.envelope import count_in, set_aside
 from bus.wire.errors import Unavailable
 from bus.wire.messages import Message
@@ -61,10 +61,10 @@ class Usage:
 class Journal:
     """Reads and writes RUNS, and reads EVENTS back. One per connection."""
 
-    def __init__(self, client: Client, inbox: Inbox) -> None:
+    def __init__(self, client: Client) -> None:
         self.client = client
         self.js: JetStreamContext = client.jetstream(timeout=2.0)
-        self.inbox = inbox
+        self._inbox = inbox_of(client)
         self._failed_at: float | None = None  # on the loop's clock; None once a write was stored
 
     @property
@@ -285,14 +285,14 @@ class Journal:
         """
         for _ in range(TRIES):
             queue: asyncio.Queue[Msg] = asyncio.Queue()
-            reply = await self.inbox.open(queue.put_nowait)
+            reply = await self._inbox.open(queue.put_nowait)
             try:
                 await self.client.publish(f"$JS.API.DIRECT.GET.{stream}", json.dumps(request).encode(), reply=reply)
                 return await self._drain(queue, single="batch" not in request, up_to=up_to)
             except (TimeoutError, nats.errors.Error):
                 await asyncio.sleep(AGAIN_S)
             finally:
-                self.inbox.close(reply)
+                self._inbox.close(reply)
         raise Unavailable(f"the stream {stream} cannot be read; is nats-server running with -js?")
 
     @staticmethod

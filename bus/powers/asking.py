@@ -17,7 +17,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from bus.journal.records import AskRecord
-from bus.transport.connection import Inbox, status_of
+from bus.transport.connection import inbox_of, status_of
 from bus.transport.envelope import read, set_aside
 from bus.transport.health import Watch
 from bus.wire import errors
@@ -102,7 +102,6 @@ class AskClient:
     """Asks over the bus until the request's deadline."""
 
     client: Client
-    inbox: Inbox
 
     async def __call__(self, request: AskRequest) -> AsyncIterator[str | AskRecord]:
         """Pieces of the reply, each once, then its record. Raises NoReply at the deadline, and the device's own Failure."""
@@ -134,7 +133,8 @@ class AskClient:
     async def _frames(self, request: AskRequest) -> AsyncIterator[Piece | Whole | Refused]:
         """The frames of one attempt. Raises Silent without a listener, when the device stops sending, or when a piece was lost."""
         queue: asyncio.Queue[Msg] = asyncio.Queue()
-        reply = await self.inbox.open(queue.put_nowait)
+        inbox = inbox_of(self.client)
+        reply = await inbox.open(queue.put_nowait)
         finished, heard = False, 0
         try:
             await self.client.publish(ASK, _encoder.encode(request), reply=reply)
@@ -163,7 +163,7 @@ class AskClient:
         except nats.errors.Error as error:
             raise Silent(str(error)) from None
         finally:
-            self.inbox.close(reply)
+            inbox.close(reply)
             if not finished:
                 await self._give_up(reply)
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import msgspec
 from msgspec import UNSET
-from nats.aio.client import Client
 
 from bus.journal.access import Access, access_in, access_key, grant
 from bus.journal.journal import LAGS, Journal
@@ -22,7 +21,6 @@ from bus.runs.citing import was_cut_off, with_sentences, with_shown
 from bus.runs.router import EventRouter, Numbered, Reader
 from bus.runs.run_record import RunRecord, record_of
 from bus.runs.story import readable, story_of
-from bus.transport.connection import Inbox
 from bus.wire.errors import Unavailable
 from bus.wire.messages import Message, QuestionAsked, RunFinished
 from bus.wire.settled import Settled
@@ -68,20 +66,11 @@ class Submitted:
 class Runs:
     """The runs of one bus, for one process. Call `start` before reading anything, `stop` at the end."""
 
-    def __init__(
-        self,
-        client: Client,
-        inbox: Inbox,
-        journal: Journal,
-        *,
-        patience_s: float = PATIENCE_S,
-        secret: bytes = b"",
-    ) -> None:
+    def __init__(self, journal: Journal, *, patience_s: float = PATIENCE_S, secret: bytes = b"") -> None:
         """`secret` makes the ids of runs with an idempotency key; the edges of one bus share it. Random if empty."""
-        self.client = client
-        self.inbox = inbox
+        self.client = journal.client
         self.journal = journal
-        self.router = EventRouter(client)
+        self.router = EventRouter(journal.client)
         self.room = Room(journal)
         self._patience_s = patience_s
         self._secret = secret or secrets.token_bytes(32)

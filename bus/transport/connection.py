@@ -9,6 +9,7 @@ import json
 import logging
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
+from functools import cached_property
 from typing import Any, cast
 
 import nats.errors
@@ -60,7 +61,11 @@ class Connection(Client):
         self.takers: dict[int, Callable[[Frame], None]] = {}
         self.receivers: dict[int, Callable[[Msg], None]] = {}
         self.on_return: set[Callable[[], None]] = set()
-        self._own: Inbox | None = None
+
+    @cached_property
+    def inbox(self) -> "Inbox":
+        """For the replies to every request of this connection."""
+        return Inbox(self)
 
     async def _process_msg(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes) -> None:
         if (taker := self.takers.get(sid)) is not None:
@@ -84,10 +89,9 @@ class Connection(Client):
         """As nats-py's, which reads random bytes from the system for each request, and has a queue and a task for replies."""
         if self.is_draining_pubs:
             raise nats.errors.ConnectionDrainingError
-        inbox = self._own = self._own or Inbox(self)
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Msg] = loop.create_future()
-        reply = await inbox.open(lambda msg: None if answer.done() else answer.set_result(msg))
+        reply = await self.inbox.open(lambda msg: None if answer.done() else answer.set_result(msg))
         try:
             await self.publish(subject, payload, reply=reply, headers=headers)
             expiry = loop.call_later(timeout, _expire, answer)
@@ -96,7 +100,7 @@ class Connection(Client):
             finally:
                 expiry.cancel()
         finally:
-            inbox.close(reply)
+            self.inbox.close(reply)
 
     _parse_header_lines = staticmethod(header_lines)  # nats-py's looks at each character of each name
 
@@ -326,6 +330,10 @@ class Inbox:
         taker = self._takers.get(msg.subject.rpartition(".")[2])
         if taker is not None:
             taker(msg)
+
+
+def inbox_of(client: Client) -> Inbox:
+    return cast(Connection, client).inbox
 
 
 def status_of(msg: Msg) -> str:

@@ -12,7 +12,7 @@ import click
 from actors.question.profile import PROFILES
 from bus.journal.journal import Journal
 from bus.runs.runs import NoSuchRun
-from bus.transport.connection import Inbox, connect
+from bus.transport.connection import connect
 from bus.transport.security import without_user
 from bus.transport.users import OPERATOR
 from bus.wire.errors import Failure, Poison
@@ -130,7 +130,7 @@ async def journal_of(settings: Settings) -> AsyncIterator[Journal]:
     try:
         client = await connect(bus, name="groundwire-replay", patience_s=5.0)
         try:
-            yield Journal(client, Inbox(client))
+            yield Journal(client)
         finally:
             await client.close()
     finally:

@@ -72,7 +72,7 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "") -> N
         closers = [actor.name for actor in graph.actors if actor.takes is RunFinished]
         pruner = Pruner(worker.client, worker.journal, settings.bus, closers)
         await pruner.start()
-        janitor = Janitor(worker.client, worker.inbox, worker.journal, settings.bus, lambda: pruner.working)
+        janitor = Janitor(worker.journal, settings.bus, lambda: pruner.working)
         await janitor.start()
         counter = RunCounter(worker.client, worker.journal, lambda: pruner.working)
         worker.stages.on_end, janitor.on_end = counter.here, counter.anywhere
@@ -80,9 +80,9 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "") -> N
         watches = [worker.watch, janitor.watch, pruner.watch, counter.watch]
         if (exporter := await _exporter(settings, worker, lambda: pruner.working)) is not None:
             watches.append(exporter.watch)
-        stop_requests = await serve_runs(worker.client, Runs(worker.client, worker.inbox, worker.journal))
+        stop_requests = await serve_runs(worker.client, Runs(worker.journal))
         if name and inference is not None and (settings.index.place or settings.index.bucket):
-            rehearsing = asyncio.ensure_future(rehearse(worker.client, worker.inbox, graph, inference.answer))
+            rehearsing = asyncio.ensure_future(rehearse(worker.client, graph, inference.answer))
             stopping = asyncio.ensure_future(stop.wait())
             await asyncio.wait([rehearsing, stopping], return_when=asyncio.FIRST_COMPLETED)
             stopping.cancel()

@@ -14,7 +14,7 @@ from bus.delivery.limit import Limit, least_at_once
 from bus.journal.access import groups_named
 from bus.journal.journal import Journal
 from bus.runs.runs import Runs
-from bus.transport.connection import Inbox, await_streams, connect, keep_trying
+from bus.transport.connection import await_streams, connect, keep_trying
 from bus.transport.health import answer_health
 from bus.transport.users import EDGE as EDGE_USER
 from bus.wire.errors import Unavailable
@@ -47,8 +47,7 @@ async def serve(
         keep_trying(client)
         try:
             await await_streams(client.jetstream(timeout=2.0), patience_s=timeouts.streams_s)
-            inbox = Inbox(client)
-            runs = Runs(client, inbox, Journal(client, inbox), patience_s=timeouts.nats_s, secret=door.secret)
+            runs = Runs(Journal(client), patience_s=timeouts.nats_s, secret=door.secret)
             await runs.start()
             profiles = Path(settings.profiles) if settings.profiles else None
             needed = ("search", *(("inference",) if not settings.without_model else ()), *settings.actor_names)

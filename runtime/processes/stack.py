@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bus.journal.journal import Journal
 from bus.runs.runs import Runs
-from bus.transport.connection import Inbox, connect, declare_streams, keep_trying
+from bus.transport.connection import connect, declare_streams, keep_trying
 from index.search import class_archive
 from runtime.processes.nats_users import bus_at
 from runtime.processes.roles import roles_over
@@ -49,8 +49,7 @@ async def stack_for(settings: Settings, *, say: Callable[[str], None], alone: bo
         client = await connect(bus, name="groundwire-cli")
         keep_trying(client)
         await declare_streams(client.jetstream(timeout=2.0), settings.bus)
-        inbox = Inbox(client)
-        runs = Runs(client, inbox, Journal(client, inbox))
+        runs = Runs(Journal(client))
         await runs.start()
         try:
             yield runs

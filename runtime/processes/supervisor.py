@@ -21,7 +21,7 @@ import msgspec
 import psutil
 
 from bus.journal.journal import Journal
-from bus.transport.connection import Inbox, connect, declare_streams
+from bus.transport.connection import connect, declare_streams
 from bus.transport.health import health_of
 from bus.transport.settings import BusSettings
 from bus.transport.users import OPERATOR
@@ -139,7 +139,7 @@ class Stack:
         client = await connect(self.settings.bus, name="groundwire-supervisor")
         if self.roles:
             await declare_streams(client.jetstream(timeout=2.0), self.settings.bus)
-            await self._report_damage(Journal(client, Inbox(client)))
+            await self._report_damage(Journal(client))
         await client.close()
         if self._tasks is not None:
             for role in here:

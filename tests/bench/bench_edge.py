@@ -33,7 +33,7 @@ from bus.journal.access import Access, grant
 from bus.journal.journal import Journal
 from bus.powers.events import FIRST, PHASE, TOKENS
 from bus.runs.runs import Runs
-from bus.transport.connection import Inbox, connect, declare_streams
+from bus.transport.connection import connect, declare_streams
 from bus.wire.messages import QuestionAsked
 from bus.wire.subjects import event_subject
 from runtime.processes import nats_server, ports
@@ -202,8 +202,7 @@ async def through_edge(
 ) -> Result:
     """`secret`: the edge's, for clients of the AI SDK, which ask for their chats by name."""
     client = await connect(url, name="bench")
-    inbox = Inbox(client)
-    runs = Runs(client, inbox, Journal(client, inbox), secret=secret)
+    runs = Runs(Journal(client), secret=secret)
     paths = "/api/chat/{}/stream" if secret else "/v1/runs/{}/events"
     prefix = f"b{time.monotonic_ns()}-"
     for number in range(load.clients):

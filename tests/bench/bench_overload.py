@@ -33,7 +33,7 @@ from aiohttp import web
 
 from bus.journal.journal import Journal
 from bus.runs.runs import Runs
-from bus.transport.connection import Inbox, connect, keep_trying
+from bus.transport.connection import connect, keep_trying
 from bus.wire.messages import QuestionAsked
 from runtime.processes.ports import free_port
 from runtime.processes.supervisor import Stack
@@ -110,8 +110,7 @@ async def bare(port: int, url: str) -> None:
     """The reference: an unbounded queue in front of the pipeline."""
     client = await connect(url, name="bench-bare")
     keep_trying(client)
-    inbox = Inbox(client)
-    runs = Runs(client, inbox, Journal(client, inbox))
+    runs = Runs(Journal(client))
     await runs.start()
     queue: asyncio.Queue[tuple[str, asyncio.Future[None]]] = asyncio.Queue()
 
@@ -210,8 +209,7 @@ def shaped(schema: dict[str, Any], whole: dict[str, Any] | None = None) -> Any:
 async def capacity(url: str, seconds: float, levels: Sequence[int] = (2, 4, 8, 16)) -> float:
     """The best of several closed loops over NATS, in answers per second."""
     client = await connect(url, name="bench-capacity")
-    inbox = Inbox(client)
-    runs = Runs(client, inbox, Journal(client, inbox))
+    runs = Runs(Journal(client))
     await runs.start()
     questions = itertools.cycle(QUESTIONS)
     best = 0.0

@@ -45,7 +45,7 @@ class Prose(Greet, frozen=True):
 def asker(
     wire: Wire, *, deadline_s: float = 60.0, allowed: tuple[str, ...] = (), priority: Priority = "judge"
 ) -> Asker:
-    answer = AskClient(wire.client, wire.inbox)
+    answer = AskClient(wire.client)
     return Asker(answer, "run1", "greeter", time.time() + deadline_s, priority, allowed, "library")
 
 

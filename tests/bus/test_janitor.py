@@ -33,7 +33,7 @@ def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
 async def watching(
     wire: Wire, settings: BusSettings, at_work: Callable[[], bool] = lambda: True
 ) -> AsyncIterator[Janitor]:
-    janitor = Janitor(wire.client, wire.inbox, wire.journal, settings, at_work)
+    janitor = Janitor(wire.journal, settings, at_work)
     await janitor.start()
     yield janitor
     await janitor.stop()

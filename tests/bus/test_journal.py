@@ -15,7 +15,7 @@ from bus.journal.journal import WRONG_LAST, Journal
 from bus.journal.pruning import remove_run
 from bus.journal.records import AskRecord, SearchRecord, Stage, decode, encode
 from bus.runs.runs import Runs
-from bus.transport.connection import Inbox, connect
+from bus.transport.connection import connect
 from bus.wire.errors import Unavailable
 from bus.wire.messages import QuestionAsked, QuestionReady, RunFinished
 from bus.wire.subjects import EVENTS, RUNS, Key, event_subject, finished, key_of, progress_subject
@@ -198,7 +198,7 @@ async def test_record_cannot_be_erased_or_replaced(wire: Wire) -> None:
 
 async def test_without_jetstream_a_read_is_unavailable(server: Server) -> None:
     client = await connect(server.url, name="bare")
-    journal = Journal(client, Inbox(client))
+    journal = Journal(client)
     with pytest.raises(Unavailable, match="cannot be read"):
         await journal.usage(RUNS)
     await client.close()
@@ -224,18 +224,18 @@ ASKERS = (
 
 
 async def test_every_process_with_the_secret_reads_the_last_run(wire: Wire) -> None:
-    first, second = (Runs(wire.client, wire.inbox, wire.journal, secret=b"s") for _ in range(2))
+    first, second = (Runs(wire.journal, secret=b"s") for _ in range(2))
     chat = secrets.token_hex(8)
     assert await first.latest_of_chat(chat) is None
     for run_id in ("a1", "b2", "a1"):
         await first.add_to_chat(chat + run_id, chat)
     assert await second.latest_of_chat(chat) == f"{chat}b2", "a run is added once"
-    stranger = Runs(wire.client, wire.inbox, wire.journal, secret=b"another")
+    stranger = Runs(wire.journal, secret=b"another")
     assert await stranger.latest_of_chat(chat) is None
 
 
 async def test_name_is_another_chat_for_each_key(wire: Wire) -> None:
-    runs = Runs(wire.client, wire.inbox, wire.journal)
+    runs = Runs(wire.journal)
     chat = secrets.token_hex(8)
     for number, access in enumerate(ASKERS):
         await runs.add_to_chat(f"{chat}-{number}", chat, access)
@@ -245,7 +245,7 @@ async def test_name_is_another_chat_for_each_key(wire: Wire) -> None:
 
 
 async def test_chat_leaves_the_journal_with_its_run(wire: Wire) -> None:
-    runs = Runs(wire.client, wire.inbox, wire.journal)
+    runs = Runs(wire.journal)
     chat, run_id = secrets.token_hex(8), secrets.token_hex(8)
     await wire.journal.write(key_of(QuestionAsked, run_id), QuestionAsked(question="how long"))
     await runs.add_to_chat(run_id, chat)

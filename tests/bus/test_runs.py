@@ -37,7 +37,7 @@ async def runs(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Runs]:
 @contextlib.asynccontextmanager
 async def started(settings: BusSettings, **options: float) -> AsyncIterator[Runs]:
     async with wired(settings) as wire:
-        runs = Runs(wire.client, wire.inbox, wire.journal, **options)
+        runs = Runs(wire.journal, **options)
         await runs.start()
         yield runs
         await runs.stop()
@@ -111,7 +111,7 @@ async def test_large_frames_drop_a_reader_sooner(runs: Runs) -> None:
 
 
 async def test_readers_end_with_the_router(runs: Runs) -> None:
-    other = Runs(runs.client, runs.inbox, runs.journal)
+    other = Runs(runs.journal)
     await other.start()
     submitted, reader = await other.submit_and_read(ASKED)
     await Emitter(runs.journal, submitted.run_id).tokens(["a"])

@@ -9,7 +9,7 @@ from pathlib import Path
 from nats.aio.client import Client
 
 from bus.journal.journal import Journal
-from bus.transport.connection import Inbox, connect, declare_streams, keep_trying
+from bus.transport.connection import connect, declare_streams, keep_trying
 from bus.transport.settings import BusSettings
 from runtime.processes import nats_server, nats_users, ports
 from runtime.processes.nats_users import Credentials
@@ -20,7 +20,6 @@ class Wire:
     """One connection with what speaks over it."""
 
     client: Client
-    inbox: Inbox
     journal: Journal
 
 
@@ -30,8 +29,7 @@ async def wired(settings: BusSettings) -> AsyncIterator[Wire]:
     client = await connect(settings, name="test")
     keep_trying(client)
     await declare_streams(client.jetstream(timeout=2.0), settings)
-    inbox = Inbox(client)
-    yield Wire(client, inbox, Journal(client, inbox))
+    yield Wire(client, Journal(client))
     await client.close()
 
 

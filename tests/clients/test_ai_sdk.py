@@ -272,7 +272,7 @@ async def test_resume(sdk: Client, world: World, script: Script, http: aiohttp.C
 async def test_forged_record_opens_no_foreign_run(world: World, bus: Bus, http: aiohttp.ClientSession) -> None:
     """The record only points to the run; its access record decides."""
     secret = bytes.fromhex(world.keys.read().secret)
-    forger = Runs(bus.client, bus.inbox, bus.journal, secret=secret)
+    forger = Runs(bus.journal, secret=secret)
     await forger.add_to_chat(world.runs["ann"], "mine", Access(key="eve", groups=()))
     for method, path, status in (("GET", "stream", 204), ("POST", "stop", 200)):
         url = f"{world.locked}/api/chat/mine/{path}"

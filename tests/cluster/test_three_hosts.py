@@ -17,7 +17,6 @@ import aiohttp
 import pytest
 
 from bus.journal.journal import Journal
-from bus.transport.connection import Inbox
 from bus.wire.errors import Unavailable
 from bus.wire.messages import RunFinished, message_type
 from runtime.keys import KeyFile
@@ -230,7 +229,7 @@ async def check(cluster: Cluster, load: Load) -> None:
     asked = [each for each in load.asked if each.ended]
     assert [each.gap for each in asked if each.gap] == []
     assert all(each.lines.count(DONE) == 1 and each.lines[-1] == DONE for each in asked)
-    journal = Journal(cluster.client, Inbox(cluster.client))
+    journal = Journal(cluster.client)
     failed = 0
     for each in asked:
 

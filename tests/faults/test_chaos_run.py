@@ -29,7 +29,7 @@ import pytest
 from actors.pipeline import pipeline
 from bus.journal.journal import Journal
 from bus.transport.connection import Client as Operator
-from bus.transport.connection import Inbox, connect, keep_trying
+from bus.transport.connection import connect, keep_trying
 from bus.transport.settings import BusSettings
 from runtime.processes.supervisor import Stack
 from runtime.replay.replayer import replay
@@ -126,7 +126,7 @@ async def chaos(
 
 async def _run(running: Stack, faults: Faults, planned: list[Fault], seed: int, operator: Operator) -> None:
     url = f"http://127.0.0.1:{running.settings.edge.port}"
-    journal = Journal(operator, Inbox(operator))
+    journal = Journal(operator)
     witness = Witness()
     async with session() as http:
         readiness = Readiness(http, url)

@@ -15,7 +15,7 @@ from bus.journal.pruner import Pruner
 from bus.journal.sweeping import sweep
 from bus.runs.run_record import record_of
 from bus.runs.story import story_of
-from bus.transport.connection import Inbox, connect
+from bus.transport.connection import connect
 from bus.transport.settings import BusSettings
 from bus.wire.messages import QuestionAsked, QuestionReady, RunFinished
 from bus.wire.subjects import finished, key_of
@@ -151,7 +151,7 @@ async def test_start_reports_a_damaged_journal(tmp_path: Path) -> None:
         await stack.start()
         client = await connect(stack.settings.bus, name="damaged")
         if not start:
-            await Journal(client, Inbox(client)).write(finished("run"), answered())
+            await Journal(client).write(finished("run"), answered())
         await client.close()
         await stack.stop()
         assert not lines or start

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bus.journal.journal import Journal
-from bus.transport.connection import Inbox, connect, declare_streams, keep_trying
+from bus.transport.connection import connect, declare_streams, keep_trying
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Failure
 from bus.wire.messages import QuestionAsked
@@ -32,7 +32,7 @@ async def test_journal_recovers_when_space_is_free(tmp_path: Path) -> None:
             client = await connect(stack.settings.bus, name="test")
             keep_trying(client)
             await declare_streams(client.jetstream(timeout=2.0), SMALL)
-            journal = Journal(client, Inbox(client))
+            journal = Journal(client)
             number = 0
 
             async def written() -> bool:

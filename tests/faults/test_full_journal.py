@@ -79,7 +79,7 @@ async def test_questions_are_answered_in_a_full_journal(small: BusSettings, wire
             await let_go.wait()
         return READY
 
-    runs = Runs(wire.client, wire.inbox, wire.journal)
+    runs = Runs(wire.journal)
     await runs.start()
     async with working(small, waits, slow_end):
         async with pruning(wire, small):
@@ -130,7 +130,7 @@ async def test_pinned_runs_alone_fill_the_journal(small: BusSettings, wire: Wire
 
     with pytest.raises(Unavailable):
         await fill()
-    runs = Runs(wire.client, wire.inbox, wire.journal)
+    runs = Runs(wire.journal)
     with pytest.raises(Unavailable, match="no actors process removes old runs"):
         await runs.submit(QuestionAsked(question="How long?"))
     async with pruning(wire, small):
@@ -148,7 +148,7 @@ async def test_pinned_runs_alone_fill_the_journal(small: BusSettings, wire: Wire
         for run_id in pinned[:30]:
             await unpin(wire.journal, run_id)
         await until(lambda: _says(why(), ""))
-    assert (await Runs(wire.client, wire.inbox, wire.journal).submit(QuestionAsked(question="How long?"))).created
+    assert (await Runs(wire.journal).submit(QuestionAsked(question="How long?"))).created
 
 
 async def _says(why: Awaitable[str], words: str) -> bool:

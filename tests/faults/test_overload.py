@@ -72,7 +72,7 @@ async def machine(server: Server, tmp_path: Path) -> AsyncIterator[Machine]:
 
     made.actors = (intake, end)
     async with wired(settings) as made.wire:
-        made.runs = Runs(made.wire.client, made.wire.inbox, made.wire.journal, patience_s=0.3)
+        made.runs = Runs(made.wire.journal, patience_s=0.3)
         await made.runs.start()
         yield made
         await made.runs.stop()

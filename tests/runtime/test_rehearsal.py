@@ -33,7 +33,7 @@ async def test_rehearsal_is_not_kept(tmp_path: Path) -> None:
         searching = await connect(every.users.bus(BusSettings(), "search"), name="held", user="search")
         await answer_served_index(searching, served, held)
         before = [(await every.journal.usage(stream)).last for stream in (RUNS, EVENTS)]
-        await rehearse(every.worker.client, every.worker.inbox, pipeline(), every.inference.answer)
+        await rehearse(every.worker.client, pipeline(), every.inference.answer)
         assert searched
         assert [(await every.journal.usage(stream)).last for stream in (RUNS, EVENTS)] == before
         _, record = await every.ask(QUESTION)

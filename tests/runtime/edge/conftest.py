@@ -18,7 +18,7 @@ from bus.journal.journal import Journal
 from bus.journal.records import Stage
 from bus.powers.events import Done, Emitter, Error, Event, References, TokensEnd, tokens_of
 from bus.runs.runs import Runs
-from bus.transport.connection import Inbox, connect, keep_trying
+from bus.transport.connection import connect, keep_trying
 from bus.transport.follow import Following
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
@@ -43,7 +43,6 @@ class Bus:
     """A connection with all that is needed to play the pipeline."""
 
     client: Client
-    inbox: Inbox
     journal: Journal
     settings: BusSettings
 
@@ -52,14 +51,13 @@ class Bus:
 async def bus(bus_settings: BusSettings) -> AsyncIterator[Bus]:
     client = await connect(bus_settings.url, name="test")
     keep_trying(client)
-    inbox = Inbox(client)
-    yield Bus(client, inbox, Journal(client, inbox), bus_settings)
+    yield Bus(client, Journal(client), bus_settings)
     await client.close()
 
 
 @pytest.fixture(scope="session")
 async def runs(bus: Bus) -> AsyncIterator[Runs]:
-    made = Runs(bus.client, bus.inbox, bus.journal)
+    made = Runs(bus.journal)
     await made.start()
     yield made
     await made.stop()

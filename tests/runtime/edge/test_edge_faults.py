@@ -12,7 +12,7 @@ import pytest
 
 from bus.journal.journal import Journal
 from bus.powers.events import Done, Emitter, TokensEnd
-from bus.transport.connection import Inbox, connect, declare_streams, keep_trying
+from bus.transport.connection import connect, declare_streams, keep_trying
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
 from bus.wire.messages import QuestionAsked, RunFinished
@@ -75,7 +75,7 @@ async def journal(server: Server, settings: Settings) -> AsyncIterator[Journal]:
     client = await connect(server.url, name="test")
     keep_trying(client)
     await declare_streams(client.jetstream(timeout=2.0), settings.bus)
-    yield Journal(client, Inbox(client))
+    yield Journal(client)
     await client.close()
 
 

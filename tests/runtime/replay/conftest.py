@@ -14,7 +14,7 @@ from bus.delivery.worker import Worker
 from bus.journal.journal import Journal
 from bus.powers.asking import AskServer
 from bus.runs.runs import Runs
-from bus.transport.connection import Inbox, connect, keep_trying
+from bus.transport.connection import connect, keep_trying
 from bus.transport.settings import BusSettings
 from bus.wire.messages import QuestionAsked
 from runtime.engines.engine import Engine
@@ -102,9 +102,8 @@ async def recording(
     worker = Worker(pipeline(), settings)
     with resolving_under(defaults or Defaults(has_model=engine.name != RULES)):
         await worker.start()
-    inbox = Inbox(client)
-    journal = Journal(client, inbox)
-    runs = Runs(client, inbox, journal)
+    journal = Journal(client)
+    runs = Runs(journal)
     await runs.start()
     yield Recording(runs, journal, worker)
     assert (worker.bugs, server.bugs) == ([], [])
@@ -123,7 +122,7 @@ def recorder(bus_settings: BusSettings) -> Recorder:
 async def journal(bus_settings: BusSettings) -> AsyncIterator[Journal]:
     """The journal, without any worker."""
     client = await connect(bus_settings.url, name="journal")
-    yield Journal(client, Inbox(client))
+    yield Journal(client)
     await client.close()
 
 
