@@ -79,7 +79,7 @@ class Handling:
         self.settings = settings
         self.bugs: list[BaseException] = []
         self._ungranted = ungranted
-        self.stages = Stages(client, self.journal, graph, answer or AskClient(client))
+        self.stages = Stages(self.journal, graph, answer or AskClient(client))
         self._over: OrderedDict[str, float | None] = OrderedDict()  # when an end was heard of; None once it is stored
         self.intake = intake
 

@@ -36,7 +36,7 @@ class _Unkept(Journal):
 
 async def rehearse(client: Client, graph: Graph, answer: Answer) -> None:
     """Ask what the documents themselves ask, in each of their languages; without such questions, their titles."""
-    stages, deadline = Stages(client, _Unkept(client), graph, answer), time.time() + 2 * LONGEST_S
+    stages, deadline = Stages(_Unkept(client), graph, answer), time.time() + 2 * LONGEST_S
     (first,) = graph.consumers(QuestionAsked)
     with contextlib.suppress(Failure, TimeoutError):
         async with asyncio.timeout(LONGEST_S):

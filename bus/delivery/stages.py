@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 
 import msgspec
 import nats.errors
-from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from bus.delivery.actor import Actor, Taken
@@ -109,8 +108,8 @@ def check_time(delivery: Delivery) -> None:
 class Stages:
     """The way of runs through the graph. `ask` answers the asks of the actors."""
 
-    def __init__(self, client: Client, journal: Journal, graph: Graph, ask: Answer) -> None:
-        self.client = client
+    def __init__(self, journal: Journal, graph: Graph, ask: Answer) -> None:
+        self.client = journal.client
         self.journal = journal
         self.graph = graph
         #: Called with each run that this process has seen from its question to its stored end.

@@ -75,8 +75,8 @@ class _Clock:
 class Pruner:
     """Removes finished runs by the settings' age and size. `closers`: the consumers that must have handled a run's end."""
 
-    def __init__(self, client: Client, journal: Journal, settings: BusSettings, closers: Sequence[str]) -> None:
-        self.client = client
+    def __init__(self, journal: Journal, settings: BusSettings, closers: Sequence[str]) -> None:
+        self.client = journal.client
         self.journal = journal
         self.settings = settings
         self.closers = tuple(closers)

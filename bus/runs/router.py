@@ -13,8 +13,6 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from nats.aio.client import Client
-
 from bus.journal.journal import Journal
 from bus.powers.events import DONE_LINE, FIRST, is_event
 from bus.transport.connection import take
@@ -75,9 +73,9 @@ class Reader(contextlib.AbstractContextManager["Reader"]):
         self._router.forget(self)
         self._woken.close()
 
-    async def read_back(self, journal: Journal) -> int:
+    async def read_back(self) -> int:
         """Load the run's events from before this reader arrived; returns the number of frames. Raises Unavailable."""
-        found = await journal.frames(self.run_id, progress=True, up_to=self.position)
+        found = await self._router.journal.frames(self.run_id, progress=True, up_to=self.position)
         before = [frame for frame in found if frame.sequence <= self.position]
         if before and before[0].fenced:
             # The beginning may have expired; the rest keeps its numbers.
@@ -163,9 +161,10 @@ class Reader(contextlib.AbstractContextManager["Reader"]):
 class EventRouter:
     """Follows EVENTS from the moment it started; `position` is the last sequence it has seen."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
         self.position = 0
-        self._client = client
+        self._client = journal.client
         self._readers: dict[str, list[Reader]] = {}
         #: Called with the id of each run whose DONE arrives, however slowly its readers read.
         self.ended: Callable[[str], None] = lambda run_id: None
@@ -178,9 +177,9 @@ class EventRouter:
     def readers(self) -> int:
         return sum(map(len, self._readers.values()))
 
-    async def start(self, journal: Journal) -> None:
+    async def start(self) -> None:
         """Begin at the stream's end. Raises Unavailable when the stream does not exist."""
-        self.position = (await journal.usage(EVENTS)).last
+        self.position = (await self.journal.usage(EVENTS)).last
         self._open = True
         await take(self._client, f"{RECORD}.*", self._take_record)
         self.watch.keep("event router", self._run)

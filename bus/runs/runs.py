@@ -70,7 +70,7 @@ class Runs:
         """`secret` makes the ids of runs with an idempotency key; the edges of one bus share it. Random if empty."""
         self.client = journal.client
         self.journal = journal
-        self.router = EventRouter(journal.client)
+        self.router = EventRouter(journal)
         self.room = Room(journal)
         self._patience_s = patience_s
         self._secret = secret or secrets.token_bytes(32)
@@ -78,7 +78,7 @@ class Runs:
 
     async def start(self) -> None:
         """Listen to the events of all runs. Raises Unavailable."""
-        await self.router.start(self.journal)
+        await self.router.start()
 
     async def stop(self) -> None:
         await self.router.stop()
@@ -149,7 +149,7 @@ class Runs:
             submitted = await self._submit(question, run, headers=headers)
             if question.idempotency_key is not None:
                 async with self._patience():
-                    await reader.read_back(self.journal)
+                    await reader.read_back()
         except BaseException:
             reader.close()
             raise
@@ -227,7 +227,7 @@ class Runs:
         reader = self.router.reader(check_id(run_id))
         try:
             async with self._patience():
-                if not await reader.read_back(self.journal):
+                if not await reader.read_back():
                     await self.check_awaited(run_id)
         except BaseException:
             reader.close()

@@ -70,11 +70,11 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "") -> N
             lambda: Worker(graph, settings.bus, ungranted=ungranted, answer=answer, intake=Admission(Limit(least)))
         )
         closers = [actor.name for actor in graph.actors if actor.takes is RunFinished]
-        pruner = Pruner(worker.client, worker.journal, settings.bus, closers)
+        pruner = Pruner(worker.journal, settings.bus, closers)
         await pruner.start()
         janitor = Janitor(worker.journal, settings.bus, lambda: pruner.working)
         await janitor.start()
-        counter = RunCounter(worker.client, worker.journal, lambda: pruner.working)
+        counter = RunCounter(worker.journal, lambda: pruner.working)
         worker.stages.on_end, janitor.on_end = counter.here, counter.anywhere
         await counter.start()
         watches = [worker.watch, janitor.watch, pruner.watch, counter.watch]
@@ -134,6 +134,6 @@ async def _exporter(settings: Settings, worker: Worker, working: Callable[[], bo
         return None
     from runtime.telemetry.otlp import Exporter
 
-    made = Exporter(settings.telemetry, worker.client, worker.journal, working)
+    made = Exporter(settings.telemetry, worker.journal, working)
     await made.start()
     return made

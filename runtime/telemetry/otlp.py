@@ -21,7 +21,6 @@ import aiohttp
 
 from bus.journal.journal import Journal
 from bus.journal.records import Record
-from bus.transport.connection import Client
 from bus.transport.envelope import set_aside
 from bus.transport.follow import Following
 from bus.transport.health import Watch
@@ -40,9 +39,7 @@ TIMEOUT = aiohttp.ClientTimeout(total=10.0)
 class Exporter:
     """Sends each run that ends while `working` returns true."""
 
-    def __init__(
-        self, settings: TelemetrySettings, client: Client, journal: Journal, working: Callable[[], bool]
-    ) -> None:
+    def __init__(self, settings: TelemetrySettings, journal: Journal, working: Callable[[], bool]) -> None:
         """Raises Unavailable when what it needs is not installed."""
         try:
             importlib.import_module("opentelemetry.proto.collector.trace.v1.trace_service_pb2")
@@ -51,7 +48,7 @@ class Exporter:
                 "telemetry.otlp needs the package opentelemetry-proto; install groundwire[otel]"
             ) from None
         self.watch = Watch()
-        self._client = client
+        self._client = journal.client
         self._journal = journal
         self._working = working
         self._content = settings.content

@@ -16,7 +16,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 from bus.journal.journal import Journal
 from bus.journal.records import CAUSE
 from bus.runs.story import RunStory, story_of
-from bus.transport.connection import Client, take
+from bus.transport.connection import take
 from bus.transport.envelope import Frame
 from bus.transport.follow import Stored
 from bus.transport.health import Watch, answer_text
@@ -137,10 +137,10 @@ class RunMetrics:
 class RunCounter:
     """Counts while `working` returns true; otherwise it reports the runs that ended in this process."""
 
-    def __init__(self, client: Client, journal: Journal, working: Callable[[], bool]) -> None:
+    def __init__(self, journal: Journal, working: Callable[[], bool]) -> None:
         self.metrics = RunMetrics()
         self.watch = Watch()
-        self._client = client
+        self._client = journal.client
         self._journal = journal
         self._working = working
         self._since = time.time()

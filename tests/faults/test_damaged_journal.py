@@ -138,7 +138,7 @@ async def test_pruner_writes_a_lost_question_again(before: Path, tmp_path: Path)
     HARMS["a flip in the first block"](folder / RUNS_STREAM)
     async with serving_from(folder) as (server, wire):
         assert [record.key.type for record in await wire.journal.run("run020")] == ["question_ready", "run_finished"]
-        pruner = Pruner(wire.client, wire.journal, settings_of(server), [])
+        pruner = Pruner(wire.journal, settings_of(server), [])
         await pruner.start()
         await until(lambda: wire.journal.latest([key_of(QuestionAsked, "run020").subject]))
         await pruner.stop()

@@ -45,7 +45,7 @@ async def wire(small: BusSettings) -> AsyncIterator[Wire]:
 
 @contextlib.asynccontextmanager
 async def pruning(wire: Wire, settings: BusSettings) -> AsyncIterator[Pruner]:
-    pruner = Pruner(wire.client, wire.journal, settings, CLOSERS)
+    pruner = Pruner(wire.journal, settings, CLOSERS)
     await pruner.start()
     try:
         yield pruner

@@ -47,9 +47,9 @@ class House:
 async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
     async with whole(tmp_path_factory.mktemp("counted"), ExtractiveEngine()) as run:
         # Two processes, as it were: the runs end in the one that only reports.
-        client, journal = run.worker.client, run.worker.journal
-        counter = RunCounter(client, journal, lambda: True)
-        reporter = RunCounter(client, journal, lambda: False)
+        journal = run.worker.journal
+        counter = RunCounter(journal, lambda: True)
+        reporter = RunCounter(journal, lambda: False)
         run.janitor.on_end, run.worker.stages.on_end = counter.anywhere, reporter.here
         await counter.start()
         await reporter.start()

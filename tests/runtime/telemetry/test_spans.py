@@ -63,7 +63,7 @@ async def receiver() -> AsyncIterator[Receiver]:
 @contextlib.asynccontextmanager
 async def exporting(run: Whole, receiver: Receiver, **settings: object) -> AsyncIterator[Exporter]:
     chosen = TelemetrySettings(otlp=receiver.url, **settings)  # type: ignore[arg-type]
-    made = Exporter(chosen, run.worker.client, run.worker.journal, lambda: True)
+    made = Exporter(chosen, run.worker.journal, lambda: True)
     await made.start()
     await until(lambda: listening(run))
     yield made
