@@ -45,7 +45,6 @@ class Actor:
     bound: int | None
     run: Callable[[Taken, Powers], Awaitable[Result]]
     fallback: Callable[[Taken, Failure], Result] | None
-    doc: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,6 @@ def actor[T: Taken](
             bound=bound,
             run=_with_powers(handle, powers),
             fallback=cast(Callable[[Taken, Failure], Result] | None, fallback),
-            doc=(inspect.getdoc(handle) or inspect.getdoc(inspect.getmodule(handle)) or "").strip().split("\n")[0],
             handle=handle,
         )
 

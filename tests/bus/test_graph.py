@@ -4,6 +4,7 @@ import asyncio
 import functools
 import itertools
 import re
+import sys
 from pathlib import Path
 
 import msgspec
@@ -110,7 +111,7 @@ def test_real_pipeline_is_valid_and_uses_every_message() -> None:
 def test_actor_files_have_their_name_and_purpose() -> None:
     for each in ACTORS:
         assert each.run.__module__ == f"actors.{each.name}"
-        assert each.doc
+        assert sys.modules[each.run.__module__].__doc__
 
 
 def test_the_picture_is_stable() -> None:
@@ -242,16 +243,11 @@ def test_the_signature_is_the_wiring(handle: object, takes: object, gives: objec
 async def test_actor_is_still_callable() -> None:
     @actor()
     async def intake(message: QuestionAsked) -> None:
-        """Take it in.
-
-        And no more.
-        """
         heard.append(message.question)
 
     heard: list[str] = []
     await intake(QuestionAsked(question="Hello?"))
     assert heard == ["Hello?"]
-    assert intake.doc == "Take it in."
 
 
 def test_parameters_after_the_message_name_powers() -> None:

@@ -279,15 +279,6 @@ async def test_unknown_profile_ends_the_run(run: Whole, release: str) -> None:
     assert [(e["type"], e.get("code")) for e in events] == [("error", "no_such_profile"), ("DONE", None)]
 
 
-async def test_run_past_its_deadline_times_out(run: Whole) -> None:
-    events, record = await run.ask(EN, deadline_s=0.000_001)
-    assert (record.outcome, record.reason) == ("failed", "timeout")
-    assert [(e["type"], e.get("code"), e.get("content")) for e in events] == [
-        ("error", "timeout", notices.reason_text("timeout", "en")),
-        ("DONE", None, None),
-    ]
-
-
 async def test_record_has_all_inputs(run: Whole) -> None:
     _, record = await run.ask(EN)
     assert record.status == "finished"
