@@ -88,11 +88,11 @@ def doubtful(chance: random.Random) -> Engine:
 
 async def made(question: QuestionAsked, pages: Sequence[Passage], run_id: str, engine: Engine | None = None) -> Trace:
     """The trace of a run; without an engine, rules answer."""
-    return await made_by(question, live_over(Pages(pages), engine, has_model=engine is not None), run_id)
+    return await made_by(question, live_over(Pages(pages), engine, engine is not None), run_id)
 
 
 def live_over(
-    find: Callable[[SearchRequest], Awaitable[SearchReply]], engine: Engine | None = None, *, has_model: bool = False
+    find: Callable[[SearchRequest], Awaitable[SearchReply]], engine: Engine | None = None, has_model: bool | None = None
 ) -> Live:
     inference = Inference(engine or ExtractiveEngine(), InferenceSettings(cache_entries=0))
     return Live(inference, find=find, has_model=has_model)

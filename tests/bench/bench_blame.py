@@ -14,7 +14,7 @@ import random
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from unittest import mock
 
 import msgspec
@@ -31,12 +31,10 @@ from runtime.engines.engine import Engine, Request
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.engines.scripted.engine import ScriptedEngine, default_script
 from runtime.forking.blame import blame
-from runtime.forking.live_powers import Live, forget_prompts
-from runtime.processes.inference import Inference
+from runtime.forking.live_powers import forget_prompts
 from runtime.replay.trace import Trace
-from runtime.settings import InferenceSettings
 from tests.bench.bench_suite import TOPICS, documents, obey, prompt_with
-from tests.made_runs import Pages, made, passage
+from tests.made_runs import Pages, live_over, made, passage
 
 FAULTS = ("retrieval", "choice", "prompt", "gate", "document")
 BAD_PROMPTS = ("Answer from your own knowledge.", "Answer in one word.", "Never give numbers.")
@@ -96,10 +94,6 @@ def before(fault: str, pages: tuple[Passage, ...], source: str, chance: random.R
     return (*others, msgspec.structs.replace(page, text=text, char_end=len(text)))
 
 
-def powers(engine: Engine, pages: Sequence[Passage]) -> Live:
-    return Live(Inference(engine, InferenceSettings(cache_entries=0)), find=Pages(pages))
-
-
 def end(trace: Trace) -> tuple[object, ...]:
     record = trace.record
     return record.outcome, record.reason, record.answer, [citation.source_id for citation in record.citations]
@@ -129,7 +123,7 @@ async def main() -> None:
             without_effect += 1
             continue
         began = time.process_time()
-        found = await blame(trace, pipeline(), powers(engine, pages))
+        found = await blame(trace, pipeline(), live_over(Pages(pages), engine))
         used += time.process_time() - began
         runs[fault] += 1
         ends[str(trace.record.outcome)] += 1

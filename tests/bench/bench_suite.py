@@ -29,14 +29,11 @@ from bus.wire.parts import Passage
 from prompts import notices
 from prompts.files import FOLDER
 from runtime.engines.engine import Request
-from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.engines.scripted.engine import ScriptedEngine, default_script
 from runtime.forking.live_powers import Live, forget_prompts
-from runtime.processes.inference import Inference
 from runtime.replay.trace import Trace
-from runtime.settings import InferenceSettings
 from runtime.suite.cases import Case, Checked, check_case, expected_of
-from tests.made_runs import Pages, made, passage
+from tests.made_runs import Pages, live_over, made, passage
 
 TOPICS = (
     ("refunds", "Refunds are paid within {n} days of the return.", "How many days until refunds are paid?"),
@@ -125,10 +122,8 @@ async def kept_cases(pages: Sequence[Passage], count: int) -> list[Kept]:
 
 def engines(pages: Sequence[Passage], *, asks: bool) -> Callable[[bool], Live]:
     """The powers; `asks`: the model is asked what the record has no reply to."""
-
-    settings, find = InferenceSettings(cache_entries=0), Pages(pages)
-    rules = Live(Inference(ExtractiveEngine(), settings), find=find)
-    model = Live(Inference(Obedient(), settings) if asks else None, find=find)
+    find = Pages(pages)
+    rules, model = live_over(find), live_over(find, Obedient()) if asks else Live(None, find=find)
     return lambda by_rules: rules if by_rules else model
 
 

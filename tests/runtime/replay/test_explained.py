@@ -40,7 +40,9 @@ ASKED = {
 
 
 async def made(question: str = QUESTION, live: Live | None = None) -> Trace:
-    return await made_by(QuestionAsked(question=question), live or live_over(find), "made")
+    live = live or live_over(find)
+    live.has_model = False
+    return await made_by(QuestionAsked(question=question), live, "made")
 
 
 def answering(text: str) -> Live:

@@ -9,14 +9,14 @@ import pytest
 from groundwire.wire import About
 from playwright.async_api import Browser, Page, Route, expect
 
-from bus.powers.events import Done, Emitter, Error, StageEvent, Withheld, tokens_of
+from bus.powers.events import Emitter, StageEvent, Withheld, tokens_of
 from bus.wire.messages import QuestionAsked
 from bus.wire.parts import Flag
 from bus.wire.settled import Settled, WithheldSentence
-from bus.wire.subjects import cancel_subject
 from index.languages import of
 from runtime.keys import KeyFile, Scope
 from runtime.settings import AccessSettings, EdgeSettings, Settings
+from tests.clients.halves import Halves
 from tests.runtime.edge.citing import doubt
 from tests.runtime.edge.conftest import NEAR, SOURCE, Pipeline, citation, plays
 from tests.runtime.edge.page.conftest import Line, answer, ask, done
@@ -308,14 +308,7 @@ async def test_controls_and_hidden_characters_are_removed(page: Page, pipeline: 
 async def test_stop_button_ends_the_run(page: Page, pipeline: Pipeline) -> None:
     """Not as an error: the shown text stays and is marked as incomplete, and the focus goes to the next question."""
 
-    async def endless(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
-        emitter = Emitter(pipeline.bus.journal, run_id, everything=True)
-        cancelled = await pipeline.bus.client.subscribe(cancel_subject(run_id))
-        await emitter.tokens(tokens_of("on and on "))
-        await cancelled.next_msg(timeout=60)
-        await emitter.events(Error(code="cancelled", content="Stopped at your request."), Done())
-
-    pipeline.scripts["endless"] = endless
+    pipeline.scripts["endless"] = Halves("on and on and on", half=9)
     await ask(page, "endless question")
     await expect(answer(page)).to_contain_text("on and on")
     await expect(page.get_by_label("Your question")).to_be_focused()
