@@ -181,10 +181,11 @@ def test_absent_server_is_reported_once_and_paused(server: Server, nowhere: str)
     assert len(told) == 1
     assert told[0].startswith(f"searching without the reranker: no scores from the reranker {nowhere[:-3]} (")
     assert reranking.state.startswith("4 of 4 searches without the reranker: no scores from")
-    now[0] += PAUSE_S
     reranking._server = RerankServer(f"{server.url}/jina", "m")
+    assert reranking.scores("refund", TEXTS) is None
+    now[0] += PAUSE_S
     assert reranking.scores("refund", TEXTS) is not None
-    assert reranking.state == "4 of 5 searches without the reranker"
+    assert reranking.state == "5 of 6 searches without the reranker"
 
 
 def test_hanging_server_is_absent_but_refusing_is_not(server: Server) -> None:
