@@ -1,9 +1,10 @@
 """`groundwire up`: run the whole stack over one index until it is stopped."""
 
 import asyncio
+import contextlib
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 
 import anyio
@@ -71,15 +72,17 @@ async def _up(settings: Settings, *, watches: bool) -> int:
     with console.status(f"starting nats-server, {', '.join(roles)}…"):
         try:
             await stack.start()
-            await stack.ready()
+            await _unless(stop, stack.ready())
         except BaseException:
             await stack.stop()
             raise
-    url = url_of(addresses_of(settings), settings.edge.port)
-    tell(f"ready: {url}  (nats {stack.settings.bus.url}, logs in {stack.folder})")
-    if settings.index.dir:
-        await asyncio.to_thread(class_archive.make_behind, Path(settings.index.dir))
-    watching = asyncio.create_task(_watch(settings, tell)) if watches else None
+    watching = None
+    if not stop.is_set():
+        url = url_of(addresses_of(settings), settings.edge.port)
+        tell(f"ready: {url}  (nats {stack.settings.bus.url}, logs in {stack.folder})")
+        if settings.index.dir:
+            await asyncio.to_thread(class_archive.make_behind, Path(settings.index.dir))
+        watching = asyncio.create_task(_watch(settings, tell)) if watches else None
     await stop.wait()
     with console.status("stopping…"):
         if watching is not None:
@@ -90,6 +93,16 @@ async def _up(settings: Settings, *, watches: bool) -> int:
         tell(f"error: {stack.failed}")
         return 1
     return 0
+
+
+async def _unless(stop: asyncio.Event, work: Coroutine[None, None, None]) -> None:
+    """Do the work, which ends at once when `stop` is set."""
+    working, stopped = asyncio.create_task(work), asyncio.create_task(stop.wait())
+    await asyncio.wait([working, stopped], return_when=asyncio.FIRST_COMPLETED)
+    stopped.cancel()
+    working.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await working
 
 
 async def _watch(settings: Settings, tell: Callable[[str], None]) -> None:

@@ -21,7 +21,7 @@ import msgspec
 import psutil
 
 from bus.journal.journal import Journal
-from bus.transport.connection import connect, declare_streams
+from bus.transport.connection import connect, declare_streams, keep_trying
 from bus.transport.health import health_of
 from bus.transport.settings import BusSettings
 from bus.transport.users import OPERATOR
@@ -154,6 +154,7 @@ class Stack:
         Raises Unavailable with the reason when one cannot start, or reports nothing for `patience_s`.
         """
         client = await connect(self.settings.bus, name="groundwire-supervisor")
+        keep_trying(client)
         try:
             for name in self.commands:
                 heard_at, said = time.monotonic(), ""

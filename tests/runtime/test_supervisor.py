@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import socket
 import sys
 import time
@@ -11,14 +12,16 @@ import msgspec
 import psutil
 import pytest
 
-from bus.transport.connection import connect, declare_streams
+from bus.transport.connection import connect, declare_streams, keep_trying
 from bus.transport.health import answer_health
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
+from runtime.commands import up
 from runtime.processes import nats_server, ports, state_folder
 from runtime.processes.state_folder import running
 from runtime.processes.supervisor import NatsProcess, Stack, StackRunning
 from runtime.settings import Settings
+from tests.bus.wires import Server
 from tests.polling import until
 
 PATIENCE_S = 2.0
@@ -52,6 +55,36 @@ async def test_slow_model_start_is_awaited(nats_url: str, stack: Stack, said: li
     await waiting
     assert said == ["inference: loading a large model…"]
     await client.close()
+
+
+async def test_process_is_heard_through_a_new_nats_server(server: Server, stack: Stack, said: list[str]) -> None:
+    stack.settings = msgspec.structs.replace(stack.settings, bus=BusSettings(url=server.url))
+    client = await connect(server.url, name="played")
+    keep_trying(client)
+    state = {"ready": False, "detail": "loading a large model"}
+    await answer_health(client, "inference", lambda: state)
+    await client.flush()
+    waiting = asyncio.create_task(stack.ready(patience_s=10.0))
+    await until(lambda: said)
+    server.kill()
+    server.start()
+    state["ready"] = True
+    await waiting
+    await client.close()
+
+
+async def test_up_can_be_stopped_while_it_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def interrupted(_: Stack) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(Stack, "ready", interrupted)
+    monkeypatch.setattr(up, "roles_over", lambda settings: ())
+    try:
+        assert await asyncio.wait_for(up._up(Settings(state=str(tmp_path)), watches=False), 30.0) == 0
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().remove_signal_handler(number)
 
 
 async def test_silent_process_is_given_up(stack: Stack) -> None:
