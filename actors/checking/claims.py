@@ -8,7 +8,7 @@ import msgspec
 
 from actors.facts.stems import stems
 from index.languages import union
-from index.languages.characters import fold, normal
+from index.languages.characters import fold, is_han, normal
 from index.model import Document
 from index.text.citations import strip_markers
 from index.text.sentences import split
@@ -89,7 +89,9 @@ def states(sentence: str, kind: str = "prose") -> bool:
     plain = without_mark(sentence)
     if kind in ("heading", "table_header", "code") or _NO_STATEMENT.search(plain):
         return False
-    words, counts = len(stems(normal(plain))), any(map(str.isdigit, plain))
+    # Pairs of Chinese characters overlap: a word has two.
+    words = sum(0.5 if is_han(stem.stem[0]) else 1 for stem in stems(normal(plain)))
+    counts = any(map(str.isdigit, plain))
     if kind != "table_row":
         if _TO_READER.search(fold(plain)) or _GREETING.match(fold(plain)):
             return False

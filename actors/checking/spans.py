@@ -6,11 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import log
+from pathlib import PurePath
 
 from groundwire.wire import CheckedSpan
 
 from actors.checking.claims import Claim, parts
+from actors.choosing.rows import cells
 from actors.evidence.section import section_of
+from actors.facts.numbers.units import unit_of
 from actors.facts.stems import Stem, stems
 from bus.wire.parts import Passage
 from index.languages.characters import HAN, normal
@@ -20,22 +23,35 @@ from prompts.contracts import Evidence
 type Stems = frozenset[str]
 #: Space that is left of markup between Chinese characters.
 _GAP = re.compile(rf"(?<=[{HAN}]) (?=[{HAN}])")
+#: What may be the unit of a column, and a cell that lacks one.
+_LAST_WORD = re.compile(r"([^\W\d_]+|[€$£¥%])\W*\Z")
+_BARE_NUMBER = re.compile(r"[\d.,' ]*\d\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """`text` is `start..end` of the passage's source. `intro` introduces it and is not in it. `own`: its content words.
+    """`text` is `start..end` of the passage's source. `heads` are above it: the file's name, the title, headings, an introduction.
 
-    `around`: those of the title, the headings above and the introduction, and of the sentence before it or the rest of its item.
+    `own`: its content words; `above`: those of its heads; `around`: these, and those of the sentence before or of its item.
     """
 
     passage: Passage
     start: int
     end: int
     text: str
-    intro: str
+    heads: str
     own: Stems
+    above: Stems
     around: Stems
+
+    @property
+    def is_row(self) -> bool:
+        return " | " in self.text
+
+    @property
+    def said(self) -> str:
+        """The text; of a row, with the units that its columns are in."""
+        return with_units(self.text) if self.is_row else self.text
 
     @property
     def there(self) -> Stems:
@@ -43,7 +59,7 @@ class Candidate:
 
     def evidence(self, n: int) -> Evidence:
         at = self.passage
-        return Evidence(n=n, source_id=at.source_id, title=at.title, text=self.text, intro=self.intro)
+        return Evidence(n=n, source_id=at.source_id, title=at.title, text=self.said, intro=self.heads)
 
     def shown(self, against: str) -> CheckedSpan:
         at = self.passage
@@ -57,6 +73,17 @@ class Candidate:
             text=self.text,
             against=against,
         )
+
+
+@lru_cache(maxsize=4096)
+def with_units(row: str) -> str:
+    """The row with the unit that the name of a column ends in behind each number of it: "Price EUR: 4.5 EUR"."""
+    return " | ".join(
+        f"{row[cell.start : cell.end].rstrip(' |')} {unit[1]}"
+        if (unit := _LAST_WORD.search(cell.name)) and unit_of(normal(unit[1])) and _BARE_NUMBER.match(cell.value)
+        else row[cell.start : cell.end]
+        for cell in cells(row)
+    )
 
 
 @lru_cache(maxsize=8192)
@@ -84,12 +111,13 @@ def spans_of(passage: Passage) -> Iterator[Candidate]:
             continue
         first, whole = passage.char_start + unit.start, words_of(written)
         section = section_of(passage, first, first + len(written))
-        above = words_of("\n".join((passage.title, section.intro, *section.headings)))
+        heads = "\n".join((PurePath(passage.source_id).stem, passage.title, section.intro, *section.headings))
+        above = words_of(heads)
         for start, end in parts(unit, written):
             text = written[start:end]
             around = above | (before if text == written else whole)
             at = first + start
-            yield Candidate(passage, at, first + end, text, section.intro, words_of(text), around)
+            yield Candidate(passage, at, first + end, text, heads, words_of(text), above, around)
         before = whole
 
 

@@ -6,12 +6,14 @@ every doubt makes a claim `unverified`.
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from difflib import SequenceMatcher
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Final
 
-from actors.checking.claims import SHORT_WORDS, Claim, without_mark
+import msgspec
+
+from actors.checking.claims import SHORT_WORDS, Claim
+from actors.checking.proof import names_of, on_lead, proves, share_of
 from actors.checking.report import CheckedSentence, Verdict
 from actors.checking.spans import Candidate, Found, Stems, compared, content, density, words_of
 from actors.checking.thresholds import (
@@ -19,24 +21,20 @@ from actors.checking.thresholds import (
     COVERED,
     COVERED_SHARE,
     DENIED_SUBJECT,
-    LEAD_SHARE,
     LONGER,
-    OWN_SHARE,
     SAME_SUBJECT,
     SAME_WORDS,
     SPANS,
-    SPARE_WORDS,
 )
-from actors.facts.lexicon import forces
-from actors.facts.slots import slot_index, slots
-from actors.facts.stems import Stem
+from actors.facts.numbers.values import NumberRange, Value
+from actors.facts.reading import read
+from actors.facts.slots import slot_index
 from actors.gate.check import check_sentence
-from actors.gate.flags import Flag, standing
+from actors.gate.flags import Flag
+from actors.gate.flags import flag as flag_of
 from actors.gate.support import script_of
-from index.languages import of
-from index.languages.characters import is_han, normal
-from index.languages.detection import detect
-from index.languages.negation import is_negated, negations
+from index.languages.characters import is_han
+from index.languages.negation import is_negated
 
 #: A longer claim is not compared, in characters.
 LONGEST: Final = 4000
@@ -48,8 +46,6 @@ _DENIED = re.compile(r"for a negation\Z|\Anegated, which|the evidence negates")
 _SAYS = re.compile(
     r"(?<!, )the evidence says (?P<says>.+?)(?: there)?\Z|“(?P<quoted>.+)”\Z|but says .+ for (?P<was>.+)\Z"
 )
-_NAME = re.compile(r"`[^`\n]+`|(?<=[^\W_] )[A-ZÀ-Ý][\w’'-]+|\b\w*\d\w*[^\W\d]\w*|\b[A-Z]{2,}\b")
-_QUESTION = re.compile(r"[?？؟][\s\"'”’»)]*\Z")
 
 
 def judged(claim: Claim, found: Found) -> CheckedSentence:
@@ -59,14 +55,13 @@ def judged(claim: Claim, found: Found) -> CheckedSentence:
     if len(claim.text) > LONGEST:
         return _result(claim, "unverified", f"it is longer than {LONGEST} characters; shorten it")
     near = found.nearest(claim, SPANS)
-    if proof := next((span for span in near if _proves(claim, span)), None):
+    if proof := next((span for span in near if proves(claim, span)), None):
         return _result(claim, "verified", "", proof)
     evidence = [span.evidence(n) for n, span in enumerate(near, 1)]
     flags = [flag for flag in check_sentence(claim.text, evidence) if flag.strength == "strong"] if near else []
-    for flag in flags:
-        span = near[flag.evidence_n[0] - 1] if len(flag.evidence_n) == 1 else near[0]
-        if _opposes(flag, claim, span):
-            return _result(claim, "contradicted", flag.why, span, flag)
+    if against := _against(claim, near, flags):
+        span, flag = against
+        return _result(claim, "contradicted", flag.why, span, flag)
     if not near or not _covered(claim, near, found):
         return _result(claim, "not_covered", "no span shares enough of its words")
     missing = ", ".join(_missing(claim, near[0]))
@@ -104,80 +99,39 @@ def _result(
     )
 
 
-def _proves(claim: Claim, span: Candidate) -> bool:
-    """Whether the span says what the claim says."""
-    wanted = words_of(claim.text)
-    missing = wanted - span.there
-    alike = _bare(claim.text) == _bare(span.text) or (
-        len(missing) * SPARE_WORDS <= len(wanted)
-        and missing.isdisjoint(_names(claim))
-        and _share(wanted, span.own) >= OWN_SHARE
-        and (len(wanted) >= SHORT_WORDS or len(span.own) <= LONGER * len(wanted))
-        and density(wanted, span.text) >= CLOSE_TOGETHER
-        and not (missing and _replaces(claim.text, span.text, missing))
-        and not _exchanges(claim.text, span.text)
-        and not _QUESTION.search(span.text)
-        and _has_numbers(claim, span)
-        and _binds_alike(claim, span)
-        and standing(check_sentence(f"{claim.text} [1]", [span.evidence(1)])) == "verified"
-    )
-    return alike and _on_lead(claim, span)
+def _against(claim: Claim, near: list[Candidate], flags: list[Flag]) -> tuple[Candidate, Flag] | None:
+    """The span that contradicts the claim, and the flag that says how."""
+    for flag in flags:
+        span = near[flag.evidence_n[0] - 1] if len(flag.evidence_n) == 1 else near[0]
+        if _opposes(flag, claim, span):
+            return span, flag
+    return _otherwise(claim, near)
 
 
-def _replaces(text: str, there: str, missing: Stems) -> bool:
-    """Whether a missing word of `text` stands where `there` has another one, and so says another thing."""
-    own, theirs = ([*_units(content(each))] for each in (text, there))
-    changes = SequenceMatcher(None, own, theirs, autojunk=False).get_opcodes()
-    changed = (one for kind, begin, end, *_ in changes if kind == "replace" for one in own[begin:end])
-    return any(is_han(one) or one in missing for one in changed)
+def _otherwise(claim: Claim, near: list[Candidate]) -> tuple[Candidate, Flag] | None:
+    """The span that says what the claim says but for one number, if no other span has still another one in its place."""
+    found: dict[str, tuple[Candidate, Flag]] = {}
+    text = read(compared(claim.text)).text
+    named = {name for name in names_of(claim) if not is_han(name[0])}
+    for span in near:
+        said = read(span.said)
+        there = slot_index(f"{span.heads}\n{span.said}")
+        lacking = [value for value in read(text).values if value.sure and not any(True for _ in there.same(value))]
+        if len(lacking) != 1 or _within(lacking[0], said.intervals) or not named <= span.there:
+            continue
+        value = lacking[0]
+        words = text[value.start : value.end]
+        for other in said.values:
+            instead = said.text[other.start : other.end]
+            changed = msgspec.structs.replace(claim, text=f"{text[: value.start]}{instead}{text[value.end :]}")
+            if other.unit == value.unit and not value.name and proves(changed, span):
+                why = f"{words}: the evidence says {instead} there"
+                found[instead] = span, flag_of("fabricated_number", words, (1,), why)
+    return next(iter(found.values())) if len(found) == 1 else None
 
 
-def _units(words: tuple[Stem, ...]) -> Iterator[str]:
-    """The words in order; of pairs of Chinese characters, which overlap, each character once."""
-    ended = 0
-    for word in words:
-        yield from word.stem[max(0, ended - word.start) :] if is_han(word.stem[0]) else (word.stem,)
-        ended = word.end
-
-
-def _exchanges(text: str, there: str) -> bool:
-    """Whether `text` is `there` with two words exchanged that no "and" or "or" joins: who does what to whom."""
-    own, theirs = content(text), content(there)
-    moved = [one for one, other in zip(own, theirs, strict=False) if one.stem != other.stem]
-    if len(moved) != 2 or sorted(one.stem for one in own) != sorted(one.stem for one in theirs):
-        return False
-    between = compared(text)[moved[0].end : moved[1].start]
-    return any(map(str.isalnum, between)) and not re.search(of(detect(text)).terms.copies.joins, between)
-
-
-def _bare(text: str) -> str:
-    return without_mark(compared(text)).rstrip(".!。")
-
-
-def _names(claim: Claim) -> Stems:
-    """The words of the claim that name something: in code, with a capital letter within the claim, or with a digit."""
-    return words_of(" ".join(_NAME.findall(claim.text)))
-
-
-def _binds_alike(claim: Claim, span: Candidate) -> bool:
-    """Whether the span has each duty, ban and permission of the claim, and each of the two denies only what the other does."""
-    stated, there = normal(claim.text), normal(span.text)
-    if not _forces(stated) <= _forces(there):
-        return False
-    if is_negated(claim.text):
-        return is_negated(span.text)
-    denied = [there[one.start : one.end] for one in negations(there, detect(there)) if one.cue not in stated]
-    return words_of(claim.text).isdisjoint(words_of("\n".join(denied)))
-
-
-def _forces(text: str) -> set[str]:
-    return {force.name for force in forces(text, detect(text))}
-
-
-def _has_numbers(claim: Claim, span: Candidate) -> bool:
-    """Whether the span has each number of the claim as it is; a bound of it is another number."""
-    there = slot_index(f"{span.passage.title}\n{span.intro}\n{span.text}")
-    return all(any(True for _ in there.same(slot.value)) for slot in slots(claim.text))
+def _within(value: Value, intervals: Sequence[NumberRange]) -> bool:
+    return any(one.low <= reading <= one.high for one in intervals for reading in value.readings)
 
 
 def _opposes(flag: Flag, claim: Claim, span: Candidate) -> bool:
@@ -187,31 +141,31 @@ def _opposes(flag: Flag, claim: Claim, span: Candidate) -> bool:
         return False
     if not denied and _instead(flag) in ("", flag.words):
         return False
-    if flag.kind == "reversed_term" and " | " in claim.text + span.text:
+    if flag.kind == "fabricated_number" and {_instead(flag), flag.words} <= _numbers(claim.text) & _numbers(span.text):
+        return False  # the two have the same numbers in another order
+    if span.is_row or (flag.kind == "reversed_term" and " | " in claim.text):
         return False  # the cells of a row are no sentence
     wanted = words_of(claim.text)
     undisputed = wanted if denied else wanted - words_of(flag.words)
     missing = undisputed - span.there
     return (
         len(undisputed & span.there) >= SAME_WORDS
-        and _share(undisputed, span.own) >= (DENIED_SUBJECT if denied else SAME_SUBJECT)
+        and share_of(undisputed, span.own) >= (DENIED_SUBJECT if denied else SAME_SUBJECT)
         and density(undisputed, span.text) >= CLOSE_TOGETHER
         and (flag.kind == "fabricated_number" or len(span.own) <= LONGER * len(wanted))
-        and (not missing or (len(undisputed) > SHORT_WORDS and missing.isdisjoint(_names(claim))))
-        and _on_lead(claim, span)
+        and (not missing or (len(undisputed) > SHORT_WORDS and missing.isdisjoint(names_of(claim))))
+        and on_lead(claim, span)
     )
+
+
+def _numbers(text: str) -> set[str]:
+    return {read(text).text[value.start : value.end] for value in read(text).values}
 
 
 def _instead(flag: Flag) -> str:
     """The words of the span that a flag's reason quotes."""
     said = _SAYS.search(flag.why)
     return next(filter(None, said.groups()), "").strip() if said else ""
-
-
-def _on_lead(claim: Claim, span: Candidate) -> bool:
-    """Whether the span of a short claim is about what the claim's lead names."""
-    lead = words_of(claim.lead)
-    return not lead or len(words_of(claim.text)) >= SHORT_WORDS or _share(lead, span.there) >= LEAD_SHARE
 
 
 def _covered(claim: Claim, near: list[Candidate], found: Found) -> bool:
@@ -225,7 +179,3 @@ def _covered(claim: Claim, near: list[Candidate], found: Found) -> bool:
 def _by_script(shares: Mapping[str, float], words: Stems) -> float:
     """The mean share for the scripts of the words."""
     return fmean([shares[script_of(word[0])] for word in words] or [shares[""]])
-
-
-def _share(wanted: Stems, there: Stems) -> float:
-    return len(wanted & there) / len(wanted) if wanted else 1.0

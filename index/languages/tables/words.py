@@ -19,6 +19,7 @@ class Grammar(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     function_words: Words  # in scripts without spaces they are cut out of a run in this order
     function_stems: Words  # the same, after endings are removed
     gate_words: Words  # words that the gate ignores, in its normal form
+    joins: Pattern  # what only joins a thing to its value, or sentences, in normal form
     heads: tuple[Words, ...]
     endings: tuple[Words, ...]
 
