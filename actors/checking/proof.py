@@ -11,7 +11,6 @@ from actors.checking.spans import Candidate, Stems, compared, content, density, 
 from actors.checking.thresholds import (
     CLOSE_TOGETHER,
     LEAD_SHARE,
-    LEAST_SHARE,
     LONGER,
     OWN_SHARE,
     OWN_SHARE_BELOW,
@@ -42,9 +41,6 @@ def proves(claim: Claim, span: Candidate) -> bool:
 
 def _bears_out(claim: Claim, span: Candidate) -> bool:
     """Whether the span says what the claim says in words that differ a little, or as a row of a table does."""
-    spelled = frozenset(word for word in words_of(claim.text) if not is_han(word[0]))
-    if share_of(spelled, span.there) < LEAST_SHARE:
-        return False
     wanted = _wanted(claim.text, span)
     if wanted is None or not (says_row(claim.text, wanted, span) if span.is_row else _says(claim, wanted, span)):
         return False

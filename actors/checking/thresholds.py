@@ -10,8 +10,6 @@ PASSAGES: Final = 8
 SPANS: Final = 5
 #: Of this many content words of a verified claim, one may be missing from the span and what stands around it;
 SPARE_WORDS: Final = 10
-#: at least this share is in the span or around it before more is compared, units and verbs that only join included;
-LEAST_SHARE: Final = 0.3
 #: at least this share is in the span itself.
 OWN_SHARE: Final = 0.75
 #: or this share, where headings and the title have the rest.
