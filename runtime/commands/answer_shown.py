@@ -21,6 +21,7 @@ from bus.runs.run_record import RunRecord
 from bus.runs.runs import Runs
 from bus.wire.errors import Failure
 from bus.wire.messages import QuestionAsked
+from index.languages import spoken
 from index.source_paths import published
 from runtime.commands.filter_options import line_about
 from runtime.processes.nats_server import NoServer
@@ -147,17 +148,17 @@ async def show(
     if record is None or record.outcome is None:
         return 1
     if not as_json:
-        if record.outcome in ("closest", "refused", "declined"):
-            say()
-            console.print(f"{record.outcome}: {one_line(record.reason or record.detail)}", style="dim")
+        page = spoken(record.language).page
         for each in record.unverified:
             why = "; ".join(one_line(flag.why) for flag in each.flags)
-            console.print(f"not verified: {one_line(each.text)}" + (f" ({why})" if why else ""), style="dim")
+            console.print(
+                f"{page['words']['unverified_mark']}: {one_line(each.text)}" + (f" ({why})" if why else ""), style="dim"
+            )
         if record.outcome == "answered" and record.confidence == "low":
-            console.print("low confidence: compare with the sources", style="dim")
+            console.print(page["sure"]["low"], style="dim")
         if record.nearby:
-            say("Passages near the question:")
-            print_passages(record.nearby, more=more, complete=0)
+            say(f"{page['words']['nearby']}:")
+            print_passages(record.nearby, record.language, more=more, complete=0)
         if timings:
             console.print(timing_table(record))
     return EXIT[record.outcome]
@@ -171,23 +172,25 @@ async def _print_event(asked: Asked, event: StreamEvent, *, more: bool) -> None:
         await _print_sources(asked, event.items)
     elif isinstance(event, Passages):
         record = await asked.record()
-        print_passages(record.passages if record and record.passages else event.items, more=more)
+        items, language = (record.passages, record.language) if record and record.passages else (event.items, "")
+        print_passages(items, language, more=more)
     elif isinstance(event, Error):
         say(f"\n{event.content}", err=True)
 
 
-def print_passages(passages: Sequence[NearPassage], *, more: bool, complete: int = 1) -> None:
-    """Print that many passages, or all, with their texts, and a line for each other."""
+def print_passages(passages: Sequence[NearPassage], language: str, *, more: bool, complete: int = 1) -> None:
+    """Print that many passages, or all, with their texts, and a line for each other; labels are in the `language`."""
+    words = spoken(language).page["words"]
     if more or complete:
         say()
     for number, passage in enumerate(passages, 1):
         if more or number <= complete:
-            say("\n", *passage_pieces(number, passage))
+            say("\n", *passage_pieces(number, passage, words["missing"]))
         else:
             where = place_in(passage)
             say(("\n" if number == complete + 1 else "") + _named(number, passage) + (f", {where}" if where else ""))
     if not more and len(passages) > complete:
-        say("\nThe text of all of them: --more")
+        say(f"\n{words['more']}: --more")
 
 
 def answer_pieces(answer: str, record: RunRecord | None) -> tuple[str | Bold, ...]:
@@ -223,9 +226,9 @@ async def _print_sources(asked: Asked, references: tuple[Reference, ...]) -> Non
                 say(f"      [{n}] {one_line(where)}")
 
 
-def passage_pieces(number: int, passage: NearPassage) -> tuple[str | Bold, ...]:
+def passage_pieces(number: int, passage: NearPassage, lacks: str) -> tuple[str | Bold, ...]:
     """One of the closest passages: its number, title and place, then its text with its best sentence in bold, or else the words
-    that match, and the words of the question that it lacks.
+    that match, and behind `lacks` the words of the question that it lacks.
     """
     where = place_in(passage)
     pieces: list[str | Bold] = [_named(number, passage) + (f"\n   {where}" if where else "") + "\n   "]
@@ -233,7 +236,7 @@ def passage_pieces(number: int, passage: NearPassage) -> tuple[str | Bold, ...]:
     for start, end in (passage.best,) if passage.best else passage.marked:
         pieces += [_below(passage.text[at:start]), Bold(_below(passage.text[start:end]))]
         at = end
-    missing = f"\n   not in it: {one_line(', '.join(passage.missing))}" if passage.missing else ""
+    missing = f"\n   {lacks} {one_line(', '.join(passage.missing))}" if passage.missing else ""
     return *pieces, _below(passage.text[at:].rstrip()), missing
 
 

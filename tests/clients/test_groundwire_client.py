@@ -278,7 +278,6 @@ async def test_environment_key_is_used(world: World, monkeypatch: pytest.MonkeyP
 async def test_the_closest_passages_over_a_server(edge: str) -> None:
     told = await invoked("ask", "--url", edge, "near it")
     assert told.exit_code == 3
-    assert "closest: no_evidence" in told.stderr
     assert "1. 환불 <규정>" in told.stdout
 
 
