@@ -46,6 +46,13 @@ FOUND = [
         ("ما العقود التي تتحدث عن التنظيف؟", "التنظيف؟"),
         ("청소에 대한 계약서를 모두 보여 주세요", "청소"),
         ("哪些合同提到了清洁？", "清洁?"),
+        ("Which file has the water charges?", "the water charges?"),
+        ("In which document is the summer party?", "the summer party?"),
+        ("Quel fichier contient le prix des billets ?", "le prix des billets ?"),
+        ("¿Qué archivo contiene la factura?", "la factura?"),
+        ("哪个文件包含价目表？", "价目表?"),
+        ("주차비는 어느 문서에 적혀 있어요?", "주차비는"),
+        ("ما الملف الذي فيه الأسعار؟", "الاسعار؟"),
     ],
 )
 def test_list_of_documents_searches_its_subject(text: str, rest: str) -> None:
