@@ -1,5 +1,6 @@
 """The question sets of tests/questions: whole, short enough to publish, and laid out from the repositories that they name."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,8 @@ from tests.bench.fitting.examples import SetLine, gold_of
 from tests.questions.lay import HERE, Corpus, NoCommit, clone_of, corpora, git, lay, matcher
 
 SETS = ("a", "b", "c", "d", "e")
+#: The sets over folders of this project.
+OWN = ("f", "g")
 LONGEST_GOLD = 80
 
 
@@ -33,9 +36,26 @@ def test_sets_quote_briefly_from_named_corpora(name: str) -> None:
     assert any(not one.answerable for one in asked)
 
 
+def bare(text: str) -> str:
+    """Letters and digits alone: a line may break inside a gold, and marks may stand there."""
+    return re.sub(r"[\W_]+", "", text)
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_own_folders_say_what_their_questions_quote(name: str) -> None:
+    asked = questions(name)
+    folders = {one.collection: HERE / "own" / one.collection for one in asked}
+    said = {
+        name: bare("".join(path.read_text("utf-8") for path in each.rglob("*.*"))) for name, each in folders.items()
+    }
+    for one in asked:
+        assert not one.answerable or any(bare(gold) in said[one.collection] for gold in one.gold), one.id
+    assert sum(not one.answerable for one in asked) > len(asked) / 4
+
+
 def test_sets_are_small_and_share_no_collection() -> None:
     assert sum(path.stat().st_size for path in HERE.iterdir() if path.is_file()) < 600_000
-    found = [collection for name in SETS for collection in {one.collection for one in questions(name)}]
+    found = [collection for name in SETS + OWN for collection in {one.collection for one in questions(name)}]
     assert len(found) == len(set(found))
 
 

@@ -49,6 +49,8 @@ _SHORT, _LEAST_ALONE = 16, 0.1
 _MOST_LIKELY = 10
 #: Where another item of a list is among so many of the likeliest, the whole list is shown.
 _MANY_ITEMS = 4
+#: Sentences so far apart are of two paragraphs.
+_NEW_PARAGRAPH = 2
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -261,8 +263,15 @@ def to_show(asked: Asked, ranked: Sequence[Ranked], most: float = MOST) -> list[
         if each.share >= least and not lacks:
             likely.append(each)
     likely = likely[:_MOST_LIKELY] or list(ranked[:1])
+    likely[1:1] = [each for each in ranked if _goes_on(best, each.unit)]
     shown = _fitting(_list_around(asked, likely, ranked, most) or likely[:1], likely[1:], most)
     return [*shown, *itertools.islice(_around(shown, ranked, most), max(MOST_UNITS - len(shown), 0))]
+
+
+def _goes_on(one: Unit, other: Unit) -> bool:
+    """Whether the other unit is the rest of the paragraph that one begins."""
+    same = one.kind == other.kind == "prose" and _touch(one, other)
+    return same and other.start - one.end < _NEW_PARAGRAPH
 
 
 def _names_section(asked: Asked, best: Read) -> bool:

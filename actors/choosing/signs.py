@@ -46,12 +46,18 @@ KNOWN: Final = 0.6
 
 
 def known(term: str, bag: Set[str]) -> float:
-    """1 if the bag has the term, else the share of the nearest word's common prefix, 0 to 1."""
+    """1 if the bag has the term, else the share of the nearest word's common prefix, 0 to 1; a number is like no other."""
     if term in bag:
         return 1.0
+    if _has_digit(term):
+        return 0.0
     least = 2 if is_han(term) or is_hangul(term) else 3
     start = term[:least]
     return max((_alike(term, other) for other in bag if other.startswith(start)), default=0.0)
+
+
+def _has_digit(term: str) -> bool:
+    return any(map(str.isdigit, term))
 
 
 @lru_cache(maxsize=16384)
@@ -70,7 +76,8 @@ SIGNS = (
     "terms",  # log of how many terms the question has: one with few says little about what is sought
     "far",  # share of the question in words that what is shown lacks in any form, less the nearer it has one in meaning
     "name",  # a name in the question is not in what is shown
-    "no_count",  # a number is asked for, and none is shown
+    "year",  # the best unit, its headings and its title lack a year of the question
+    "no_count",  # a number is asked for, and the best unit has none
     "row_key",  # of the best unit, as is the next
     "row_without_column",
     "score",  # of its passage, as are the following
@@ -84,6 +91,7 @@ GIVEN = (
     "terms",
     "far",
     "name",
+    "year",
     "rank",  # 1 / rank of the best unit's passage
     "scattered",  # entropy of the passages' shares: an answer is in one of them
     "near",  # how near in meaning the nearest unit is to the question
@@ -95,6 +103,7 @@ _LEAST: Final = 1e-4
 _NUMBERED: Final = ("count", "limit")
 #: A word with a capital inside a sentence.
 _NAME: Final = re.compile(r"(?<=\w )[A-ZÀ-Ý][\w'’-]+")
+_YEAR: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
 def signs(
@@ -114,6 +123,7 @@ def signs(
         "terms": math.log(1 + len(asked.terms)),
         "far": _far(asked, shown),
         "name": float(_lacks_name(asked, shown)),
+        "year": float(any(year not in best.read.folded_all for year in _YEAR.findall(asked.text))),
     }
     if asked.given:
         return of_choice | {
@@ -123,7 +133,7 @@ def signs(
             "negated": float(is_negated(asked.text) and not any(is_negated(each.unit.text) for each in shown)),
         }
     of_choice |= {
-        "no_count": float(asked.kind in _NUMBERED and not _has_kind(asked, shown)),
+        "no_count": float(asked.kind in _NUMBERED and not _has_kind(asked, shown[:1])),
         "score": max(passage.score for passage in searched),
         "cosine": cosine,
         "coverage_ahead": _ahead(passages, best.unit.passage),
@@ -137,8 +147,9 @@ def _far(asked: Asked, shown: Sequence[Ranked]) -> float:
     lacked = [term for term in asked.terms if known(term, said) < KNOWN]
     if not lacked:
         return 0.0
-    near = likeness(lacked, [each.read.folded_all for each in shown])
-    return sum(asked.terms[term] * (1 - each) for term, each in zip(lacked, near, strict=True)) / asked.whole
+    words = [term for term in lacked if not _has_digit(term)]
+    near = dict(zip(words, likeness(words, [each.read.folded_all for each in shown]), strict=True))
+    return sum(asked.terms[term] * (1 - near.get(term, 0.0)) for term in lacked) / asked.whole
 
 
 def _scattered(ranked: Sequence[Ranked]) -> float:

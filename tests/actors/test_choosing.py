@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -58,6 +59,15 @@ def paragraph(word: str, weight: int) -> str:
 def test_likeliest_units_that_fit_are_shown(weights: Sequence[int], wanted: list[int]) -> None:
     texts = [paragraph(word, weight) for word, weight in zip(("alder", "birch", "cedar"), weights, strict=True)]
     assert shown("Where is the mill?", (0.3, 0.28, 0.27), texts) == [texts[at] for at in wanted]
+
+
+def test_rest_of_a_paragraph_precedes_what_stands_elsewhere() -> None:
+    first, rest, other = (f"{word} " * 33 + "grows." for word in ("Alder", "Birch", "Cedar"))
+    asked = read_question(resolved(QuestionAsked(question="Where is the mill?")), Collection())
+    shares = dict(zip((first, other, rest), (0.5, 0.3, 0.001), strict=True))
+    units = {each.unit.text: each for each in found("Where is the mill?", f"{first} {rest}", "# Other", other)}
+    ranked = [msgspec.structs.replace(units[text], share=share) for text, share in shares.items()]
+    assert [each.unit.text for each in to_show(asked, ranked)] == [first, rest]
 
 
 @pytest.mark.parametrize(

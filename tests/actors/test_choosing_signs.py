@@ -37,6 +37,7 @@ def signs_of(question: str, pieces: tuple[Piece, ...] = HARBOUR) -> dict[str, fl
         ("How many quays has the harbour of Bergen?", "name", True),
         ("Where does the ship wait?", "far", False),  # ships, waits: other forms
         ("Where do submarines dive?", "far", True),
+        ("How many quays has the harbour of Lisbon in 2021?", "year", True),
     ],
 )
 def test_missing_names_lower_a_choice(question: str, sign: str, there: bool) -> None:
@@ -72,3 +73,8 @@ def test_part_counts_the_best_hit_of_the_whole() -> None:
         ranked = rank(of_part, found, weights())
         assert ranked[0].unit.passage == 1
         assert signs(of_part, ranked, ranked[:1], found)["score"] == score
+
+
+def test_a_number_is_like_no_other() -> None:
+    assert known("2022", {"2023"}) == 0
+    assert known("2022", {"2022"}) == 1

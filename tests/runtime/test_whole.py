@@ -267,7 +267,7 @@ async def test_record_of_an_unsure_answer_has_the_near_passages(run: Whole) -> N
     assert (passage.source_id, passage.text, passage.marked) == ("a.md", text, ((0, 7), (68, 72)))
     assert [event for event in events if event["type"] == "passages"] == []
     _, cited_whole = await run.ask("refunds days after purchase")
-    assert (cited_whole.confidence, cited_whole.nearby) == ("low", ())
+    assert (cited_whole.confidence, cited_whole.nearby) == ("medium", ())
 
 
 @pytest.mark.parametrize("release", ["sentence", "draft", "token"])

@@ -16,6 +16,7 @@ from actors.gate.check import check_sentence, withholds
 from actors.selecting.overview import lists_documents
 from index.languages import LANGUAGES, UNDETERMINED, of, spoken, union
 from index.languages.detection import detect
+from index.languages.words import terms
 from index.text.codes import without_article
 from index.text.sentences import split
 from prompts.contracts import (
@@ -259,6 +260,9 @@ def _rule(prompt: AnswerHint, quoted: list[Quoted]) -> Rule | None:
     best = quoted[0].evidence
     near = [q for q in quoted if (q.evidence.source_id, q.evidence.section) == (best.source_id, best.section)]
     sentences = [(q.evidence, q.text[start:end]) for q in near for start, end in split(q.text)]
+    # A worked example may fit better than the rule beside it.
+    wanted, beside = frozenset(terms(prompt.question)), (best.text[start:end] for start, end in split(best.text))
+    sentences += [(best, text) for text in beside if not wanted.isdisjoint(terms(text))]
     own = set(_NUMBER.findall(prompt.question))
     for evidence, text in sentences:
         shared = own & set(_NUMBER.findall(text))
