@@ -6,7 +6,7 @@ they never stand in for it, unless the question itself points back.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -95,7 +95,7 @@ def choose_parts(
             most,
             ranks_for(part, passages),
         )
-        for part in parts
+        for part in _as_asked(question.text, parts)
     ]
     sure = [choice for choice in found if choice is not None and shows(choice.probability, question.voice)]
     if not sure:
@@ -113,6 +113,15 @@ def choose_parts(
         leads=tuple(lead for _, lead in shown.values()),
         probability=probability,
     )
+
+
+def _as_asked(text: str, parts: Sequence[str]) -> Iterator[str]:
+    """Each part with the words that ask for it, which tell what kind of thing answers, if the question has it word for word."""
+    done = 0
+    for part in parts:
+        start = text.find(part, done)
+        yield text[done : start + len(part)].lstrip(" ,;，；،؛、") if start >= 0 else part
+        done = max(done, start + len(part)) if start >= 0 else done
 
 
 def ranks_for(part: str, passages: Sequence[Passage]) -> tuple[int, ...]:
