@@ -17,7 +17,7 @@ from actors.choosing.aliases import aliases, listed
 from actors.choosing.asked import Asked, read_question
 from actors.choosing.features import FEATURES, Read, add_nearness, read_units, values, words_of
 from actors.choosing.in_force import in_force
-from actors.choosing.rows import MOST_OF_ROW, TOLD, look_up
+from actors.choosing.rows import MOST_OF_ROW, TOLD, cells, look_up
 from actors.choosing.signs import DEEP, LEAST_SHARE, Ranked, probability, signs
 from actors.choosing.units import MOST, Unit, units_of
 from actors.choosing.weights import Weights, given_weights, weights
@@ -185,7 +185,9 @@ def copies_as_one(scores: list[float], read: Sequence[Read]) -> list[float]:
 
 def denies(asked: Asked, unit: Unit) -> bool:
     """Whether a question denies something, and a row does not: it most likely has what the question denies."""
-    return unit.kind == "table_row" and is_negated(asked.text) and not is_negated(unit.text)
+    # A column called "No" denies nothing.
+    said = (cell.value if not terms(cell.name) else f"{cell.name}: {cell.value}" for cell in cells(unit.text))
+    return unit.kind == "table_row" and is_negated(asked.text) and not any(map(is_negated, said))
 
 
 def _without_denied(asked: Asked, scores: list[float], read: Sequence[Read]) -> list[float]:

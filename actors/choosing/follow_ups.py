@@ -95,7 +95,7 @@ def choose_parts(
             most,
             ranks_for(part, passages),
         )
-        for part in _as_asked(question.text, parts)
+        for part in as_asked(question.text, parts)
     ]
     sure = [choice for choice in found if choice is not None and shows(choice.probability, question.voice)]
     if not sure:
@@ -115,7 +115,7 @@ def choose_parts(
     )
 
 
-def _as_asked(text: str, parts: Sequence[str]) -> Iterator[str]:
+def as_asked(text: str, parts: Sequence[str]) -> Iterator[str]:
     """Each part with the words that ask for it, which tell what kind of thing answers, if the question has it word for word."""
     done = 0
     for part in parts:

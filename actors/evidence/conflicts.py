@@ -171,7 +171,7 @@ def _alike(first: Statement, second: Statement) -> bool:
         return False
     if first.source_id == second.source_id and first.headings != second.headings:
         return False
-    if _ROW in first.text and _ROW in second.text and first.source_id != second.source_id and _of_two(first, second):
+    if _ROW in first.text and _ROW in second.text and _of_two(first, second):
         return False
     alike = len(shared) / len(first.words | second.words)
     if alike < (ALIKE_SHARE_IN_DOCUMENT if first.source_id == second.source_id else ALIKE_SHARE):
@@ -183,7 +183,11 @@ def _alike(first: Statement, second: Statement) -> bool:
 
 
 def _of_two(first: Statement, second: Statement) -> bool:
-    """Whether two documents are of two things: each title has a word, or each a number that is no year, that the other lacks."""
+    """Whether two rows are of two things: their first cells differ, or each document's title has a word, or a number that is no
+    year, that the other's lacks.
+    """
+    if first.text.partition(_ROW)[0].casefold() != second.text.partition(_ROW)[0].casefold():
+        return True
     mine, theirs = ({*_NUMBER.findall(each.title)} for each in (first, second))
     words = bool(_missing(first.about, second.around) and _missing(second.about, first.around))
     return words or bool(mine - theirs and theirs - mine)

@@ -135,18 +135,19 @@ def test_exercise_notice_has_no_values() -> None:
 
 
 @pytest.mark.parametrize(
-    ("titles", "count"),
+    ("titles", "second", "count"),
     [
-        (("", ""), 1),
-        (("Prices 2024", "Prices 2025"), 1),
-        (("Invoice 118", "Invoice 14"), 0),
-        (("Prices", "Prices, Lyon"), 1),
+        (("", ""), "Evening school. Spring", 1),
+        (("Prices 2024", "Prices 2025"), "Evening school. Spring", 1),
+        (("Invoice 118", "Invoice 14"), "Evening school. Spring", 0),
+        (("Prices", "Prices, Lyon"), "Evening school. Spring", 1),
+        (("", ""), "Evening school. Summer", 0),
     ],
 )
-def test_rows_are_compared_whole(titles: tuple[str, str], count: int) -> None:
+def test_rows_are_compared_whole(titles: tuple[str, str], second: str, count: int) -> None:
     texts = [
         "Course: Evening school. Spring | Entrance fee: 12 euros",
-        "Course: Evening school. Spring | Entrance fee: 15 euros",
+        f"Course: {second} | Entrance fee: 15 euros",
     ]
     spans = tuple(
         Span(n=n, source_id=f"{n}.md", title=titles[n - 1], url="", text=text, source_start=0, source_end=len(text), language="en",

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from actors.choosing.choose import Choice, choose
-from actors.choosing.follow_ups import choose_follow_up, points_back
+from actors.choosing.follow_ups import as_asked, choose_follow_up, points_back
 from actors.question.resolved import resolved
 from bus.wire.messages import QuestionAsked
 from bus.wire.parts import Collection, Question
@@ -78,3 +78,12 @@ def test_missing_part_lowers_the_probability() -> None:
 def test_pronoun_or_beginning_refers_back(language: str, text: str, points: bool) -> None:
     question = msgspec.structs.replace(asked(text), language=language)
     assert points_back(question) is points
+
+
+def test_parts_keep_the_words_that_ask_for_them() -> None:
+    text = "How do I open the valve, what do I do before the start and what does it cost?"
+    assert list(as_asked(text, ("open the valve", "do before the start", "cost of the start"))) == [
+        "How do I open the valve",
+        "what do I do before the start",
+        "cost of the start",
+    ]
