@@ -205,6 +205,12 @@ def _years(one: Dated) -> list[str]:
     return _YEAR.findall(_name(one))
 
 
+def each_of_its_year(one: Dated, other: Dated, question: str) -> bool:
+    """Whether a question names a year that the name of one document has and that of the other, of another year, has not."""
+    mine, theirs = set(_years(one)), set(_years(other))
+    return bool(mine and theirs and (mine ^ theirs) & set(_YEAR.findall(ascii_digits(question))))
+
+
 def when(one: Dated) -> tuple[int, ...]:
     """The latest date in its title or source id."""
     return _latest(_name(one))

@@ -19,7 +19,7 @@ from actors.choosing.units import units_of
 from actors.choosing.weights import BELOW_HIGH, HIGH, shows, weights
 from actors.evidence import spans
 from actors.evidence.conflicts import conflicts_in, opposing
-from actors.evidence.standing import out_of_date
+from actors.evidence.standing import each_of_its_year, out_of_date
 from actors.outcome.closest import closest, is_foreign, near_passages
 from actors.outcome.refusals import decline
 from actors.question.exercise import is_exercise
@@ -260,12 +260,14 @@ def requested(message: PassagesReady, evidence: tuple[Span, ...], probability: f
     if outdated := {one.outdated_n for one in conflicts} - {0}:
         evidence = spans.put_last(evidence, lambda span: span.n in outdated)
         conflicts = conflicts_in(evidence, old, message.passages)
+    of = {span.n: span for span in evidence}
+    apart = [each_of_its_year(of[one.first_n], of[one.second_n], message.question.text) for one in conflicts]
     return AnswerRequested(
         style=style_of(message),
         question=message.question,
         evidence=evidence,
         analyses=message.analyses,
-        conflicts=conflicts,
+        conflicts=tuple(one for one, years in zip(conflicts, apart, strict=True) if not years),
         snapshot=message.snapshot,
         rounds=message.rounds,
         probability=probability,

@@ -1,10 +1,12 @@
 """Two values for the same thing conflict, and so do two scopes; a sentence about another thing, time or condition does not."""
 
+import msgspec
 import pytest
 from groundwire.wire import Block
 
 from actors.answering.release import notice_of
 from actors.evidence.conflicts import conflicts_in
+from actors.evidence.standing import each_of_its_year
 from actors.evidence.statements import audience_of
 from bus.wire.messages import AnswerRequested
 from bus.wire.parts import Conflict, Constraints, Question, Span
@@ -155,6 +157,24 @@ def test_rows_are_compared_whole(titles: tuple[str, str], second: str, count: in
         for n, text in enumerate(texts, 1)
     )  # fmt: skip
     assert [one.subject for one in conflicts_in(spans)] == ["course evening school spring entrance fee"] * count
+
+
+@pytest.mark.parametrize(
+    ("question", "second", "apart"),
+    [
+        ("What did a bag cost in 2025?", "Prices 2026", True),
+        ("What does a bag cost in 2026 and in 2025?", "Prices 2026", True),
+        ("What does a bag cost?", "Prices 2026", False),
+        ("What did a bag cost in 2025?", "Prices 2025, copy", False),
+        ("What did a bag cost in 2025?", "Prices", False),
+    ],
+)
+def test_a_question_for_a_year_takes_each_document_for_its_own(question: str, second: str, apart: bool) -> None:
+    one, other = (
+        msgspec.structs.replace(span(n, "A bag", "en", f"{n}.md"), title=title)
+        for n, title in enumerate(("Prices 2025", second), 1)
+    )
+    assert each_of_its_year(one, other, question) is apart
 
 
 PAIRS = [
