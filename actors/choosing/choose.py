@@ -242,8 +242,8 @@ def _bare(folded: str) -> str:
 
 
 def to_show(asked: Asked, ranked: Sequence[Ranked], most: float = MOST) -> list[Ranked]:
-    """The likely units that fit in `most` weights, the likeliest first, with the list that the best one is of; none that lacks
-    a code of the question which the best one has.
+    """The likely units that fit in `most` weights, the likeliest first, with the list that the best one is of, or the rest of
+    its paragraph; none that lacks a code of the question which the best one has.
 
     Where there is room left, what surrounds the best one in its section follows. Where the question only names a section, that
     from its beginning, in its order. Where two things are compared, what speaks of the one that the best unit leaves out comes
