@@ -16,8 +16,9 @@ from actors.choosing.asked import Asked, holds
 from actors.choosing.features import FEATURES, Read
 from actors.choosing.units import Unit
 from actors.choosing.weights import Weights
+from actors.evidence.standing import years_in
 from bus.wire.parts import Passage
-from index.languages.characters import fold, is_han, is_hangul
+from index.languages.characters import ascii_digits, fold, is_han, is_hangul
 from index.languages.meaning import likeness
 from index.languages.negation import is_negated
 
@@ -103,7 +104,6 @@ _LEAST: Final = 1e-4
 _NUMBERED: Final = ("count", "limit")
 #: A word with a capital inside a sentence.
 _NAME: Final = re.compile(r"(?<=\w )[A-ZÀ-Ý][\w'’-]+")
-_YEAR: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
 def signs(
@@ -123,7 +123,7 @@ def signs(
         "terms": math.log(1 + len(asked.terms)),
         "far": _far(asked, shown),
         "name": float(_lacks_name(asked, shown)),
-        "year": float(any(year not in best.read.folded_all for year in _YEAR.findall(asked.text))),
+        "year": float(any(year not in ascii_digits(best.read.folded_all) for year in years_in(asked.text))),
     }
     if asked.given:
         return of_choice | {

@@ -98,7 +98,7 @@ def with_later(passages: Sequence[Passage], more: Sequence[Passage]) -> tuple[Pa
 
 def _marks(text: str) -> set[str | None]:
     """The years and versions in a question or name, and None if it names a draft."""
-    return {*_YEAR.findall(ascii_digits(text)), *_versions(text), *([None] if _is_draft(text) else [])}
+    return {*years_in(text), *_versions(text), *([None] if _is_draft(text) else [])}
 
 
 @lru_cache(maxsize=4096)
@@ -140,7 +140,7 @@ def _names(sentence: str, by: Dated, older: Sequence[Dated]) -> bool:
     """Whether a sentence of `by` names another document: by its title, its file, its code, or its year and their subject."""
     one = older[0]
     words, title = stems_in(sentence), stems_in(one.title)
-    years = _YEAR.findall(ascii_digits(sentence))
+    years = years_in(sentence)
     dated = set(_years(one)) & set(years)
     if len(title) > 1 and len(title & words) >= TITLE_NAMED_SHARE * len(title) and (dated or not _years(one)):
         return stems_in(by.title) != title or bool(dated)
@@ -201,14 +201,19 @@ def _name(one: Dated) -> str:
     return ascii_digits(f"{one.title} {one.source_id}")
 
 
+def years_in(text: str) -> list[str]:
+    """The years 1900 to 2099 in a text, in digits 0 to 9."""
+    return _YEAR.findall(ascii_digits(text))
+
+
 def _years(one: Dated) -> list[str]:
-    return _YEAR.findall(_name(one))
+    return years_in(_name(one))
 
 
 def each_of_its_year(one: Dated, other: Dated, question: str) -> bool:
     """Whether a question names a year that the name of one document has and that of the other, of another year, has not."""
     mine, theirs = set(_years(one)), set(_years(other))
-    return bool(mine and theirs and (mine ^ theirs) & set(_YEAR.findall(ascii_digits(question))))
+    return bool(mine and theirs and (mine ^ theirs) & set(years_in(question)))
 
 
 def when(one: Dated) -> tuple[int, ...]:

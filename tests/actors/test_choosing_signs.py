@@ -75,6 +75,11 @@ def test_part_counts_the_best_hit_of_the_whole() -> None:
         assert signs(of_part, ranked, ranked[:1], found)["score"] == score
 
 
+def test_a_year_is_the_same_in_digits_of_any_script() -> None:
+    written = (("prose", "The ferry of 2021 crossed the water of ٢٠١٩."),)
+    assert signs_of("Which ferry of ٢٠٢١ crossed the water of 2019?", written)["year"] == 0
+
+
 def test_a_number_is_like_no_other() -> None:
     assert known("2022", {"2023"}) == 0
     assert known("2022", {"2022"}) == 1

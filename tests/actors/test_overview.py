@@ -50,6 +50,7 @@ FOUND = [
         ("In which document is the summer party?", "the summer party?"),
         ("Quel fichier contient le prix des billets ?", "le prix des billets ?"),
         ("¿Qué archivo contiene la factura?", "la factura?"),
+        ("¿En qué archivo está la póliza?", "la poliza?"),
         ("哪个文件包含价目表？", "价目表?"),
         ("주차비는 어느 문서에 적혀 있어요?", "주차비는"),
         ("ما الملف الذي فيه الأسعار؟", "الاسعار؟"),
@@ -65,6 +66,9 @@ def test_list_of_documents_searches_its_subject(text: str, rest: str) -> None:
     "text",
     [
         "Which documents are required for a visa?",
+        "Which invoices have not been paid?",
+        "Which letters have arrived?",
+        "¿Qué facturas están pagadas?",
         "What documents do I need to bring?",
         "What letters do I have to send?",
         "Quels rapports ai-je à rendre ?",
