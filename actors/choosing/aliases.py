@@ -1,18 +1,22 @@
 """Other names of what a question names: those in brackets in the documents, "tail call elimination (TCE)"; those that a profile
-lists; and the same words written with a space or without.
+lists; the same words written with a space or without; and the same day written otherwise, "20 June" and "2026-06-20".
 
 A unit that has the other name counts as one that has the name.
 """
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from actors.choosing.asked import Asked
+from actors.evidence.standing import years_in
+from actors.facts.numbers.units import MONTHS
 from bus.wire.parts import Passage
+from index.languages import every
 from index.languages.characters import fold, is_han, is_hangul
+from index.languages.numerals import any_of
 from index.languages.words import terms
 
 _BRACKETED: Final = re.compile(r"[(（]([^\n()（）,，。;；:：、|]{2,40})[)）]")
@@ -25,6 +29,24 @@ _MOST_CHARACTERS, _MOST_WORDS = 10, 5
 _LEAST_HANGUL, _LEAST_LETTERS = 2, 3
 #: A longer word is not divided.
 _LONGEST_WORD = 30
+_MONTH_SIGNS: Final = "".join(every(lambda language: language.numbers.dates.gap.split()[1:2]))
+#: A day of a month in a folded text; a month has a name or a number.
+_DAY: Final = re.compile(
+    rf"(?<!\d)(?:(?P<d1>\d{{1,2}})\w{{0,3}}\.? (?:\w{{2}} )?(?P<m1>{any_of(MONTHS)})(?![^\W\d_])"
+    rf"|(?<!\w)(?P<m2>{any_of(MONTHS)})\.? (?P<d2>\d{{1,2}})(?!\d)"
+    rf"|(?P<m3>\d{{1,2}})[{_MONTH_SIGNS}] ?(?P<d3>\d{{1,2}})(?!\d)"
+    r"|(?P<y4>(?:19|20)\d\d)[-./] ?(?P<m4>\d{1,2})[-./] ?(?P<d4>\d{1,2})(?!\d)"
+    r"|(?P<d5>\d{1,2})[-./](?P<m5>\d{1,2})[-./](?P<y5>(?:19|20)\d\d)(?!\d))"
+)
+
+
+class Day(NamedTuple):
+    """A day as a text writes it; `year` is empty where the text gives none with it."""
+
+    written: str
+    month: int
+    day: int
+    year: str
 
 
 class Alias(NamedTuple):
@@ -61,7 +83,28 @@ def aliases(asked: Asked, passages: Sequence[Passage]) -> tuple[Alias, ...]:
                 ]
             elif name := next((end for end in _ends(before) if is_named(end, question) and terms(end)), ""):
                 found.append(Alias(name, inside))
-    return tuple(dict.fromkeys((*found, *_spaced(question, texts))))
+    dated = [alias for text in texts if days(question) for alias in same_days(question, text)]
+    return tuple(dict.fromkeys((*found, *_spaced(question, texts), *dated)))
+
+
+def same_days(question: str, text: str) -> Iterator[Alias]:
+    """The days of a question as a text writes them, both folded; where the question has years, of these only."""
+    years = years_in(question)
+    for own, one in itertools.product(days(question), days(text)):
+        if (one.month, one.day) == (own.month, own.day) and (not years or not one.year or one.year in years):
+            yield Alias(own.written, one.written)
+
+
+@lru_cache(maxsize=1024)
+def days(folded: str) -> tuple[Day, ...]:
+    """The days in a folded text, each of a month of 1 to 12 and a day of 1 to 31."""
+    found: list[Day] = []
+    for match in _DAY.finditer(folded):
+        said = {name[0]: value for name, value in match.groupdict().items() if value}
+        month, day = MONTHS.get(said["m"]) or int(said["m"]), int(said["d"])
+        if 1 <= month <= 12 and 1 <= day <= 31:
+            found.append(Day(match[0], month, day, said.get("y", "")))
+    return tuple(found)
 
 
 def _spaced(question: str, texts: Sequence[str]) -> list[Alias]:

@@ -27,10 +27,16 @@ Kind = Literal["reason", "count", "time", "person", "place", "definition", "mann
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)[:-1]
 # Kinds where any mention is enough; of the others, one that the question itself names does not count.
 _MENTIONED: Final = ("reason", "manner", "definition", "limit", "yes_no")
-#: The kinds of questions that may ask for a price, which no other number answers.
-_PRICED: Final = ("count", "limit")
-_ASKS_PRICE: Final = union(lambda language: language.questions.asks.price)
-_PRICE: Final = union(lambda language: language.questions.things.price)
+#: The kinds of questions that may ask for a measure, which no other number answers.
+_MEASURED: Final = ("count", "limit")
+_ASKS: Final = {
+    "price": union(lambda language: language.questions.asks.price),
+    "duration": union(lambda language: language.questions.asks.duration),
+}
+_MEASURES: Final = {
+    "price": union(lambda language: language.questions.things.price),
+    "duration": union(lambda language: language.questions.things.duration),
+}
 _NUMERAL = re.compile(r"\d+(?:[.,٫٬]\d+)*")
 _DATED = re.compile(r"\d[:./-]\d")
 _YEAR = r"\b1\d{3}\b|\b20\d{2}\b"
@@ -46,11 +52,11 @@ def holds(kind: Kind, sentence: str, question: str) -> bool:
     """Whether `sentence` mentions a thing of `kind` that the question itself does not already name."""
     if kind == "other":
         return True
-    _, language, of_price = _asked(question)
-    if of_price and kind in _PRICED:
-        own = frozenset(terms(question))
-        priced = (match.group() for match in _PRICE.finditer(sentence))
-        return any(_NUMERAL.search(sentence) or own.isdisjoint(terms(word)) for word in priced)
+    _, language, measure = _asked(question)
+    if measure and kind in _MEASURED:
+        own, has_number = frozenset(terms(question)), _things("count", language).search(sentence)
+        measured = (match.group() for match in _MEASURES[measure].finditer(sentence))
+        return any(has_number or own.isdisjoint(terms(word)) for word in measured)
     if kind in _MENTIONED:
         return bool(_things(kind, language).search(sentence))
     if kind == "place" and pattern(of(language).questions.things.place, re.NOFLAG).search(sentence):
@@ -61,21 +67,27 @@ def holds(kind: Kind, sentence: str, question: str) -> bool:
     return any(match.group().strip().casefold() not in asked for match in _things(kind, language).finditer(sentence))
 
 
+def measure_of(question: str) -> str:
+    """The measure that a question asks for: "price", "duration", or "" for none or another."""
+    kind, _, measure = _asked(question)
+    return measure if kind in _MEASURED else ""
+
+
 def tells_time(text: str) -> bool:
     """Whether a short text has a date or a time of the day in any language; a number alone is none."""
     return bool(_DATED.search(text)) or any(_things("time", language).search(text) for language in LANGUAGES)
 
 
 @lru_cache(maxsize=1024)
-def _asked(question: str) -> tuple[Kind, str, bool]:
-    """The kind, the language whose words ask for it, and whether it is a price."""
+def _asked(question: str) -> tuple[Kind, str, str]:
+    """The kind, the language whose words ask for it, and the measure that it is of; empty for none."""
     question = question.strip()
-    of_price = bool(_ASKS_PRICE.search(question))
+    measure = next((name for name, asks in _ASKS.items() if asks.search(question)), "")
     for kind in KINDS:
         for language in LANGUAGES:
             if pattern(getattr(of(language).questions.asks, kind)).search(question):
-                return kind, language, of_price
-    return "count" if of_price else "other", FALLBACK, of_price
+                return kind, language, measure
+    return "count" if measure else "other", FALLBACK, measure
 
 
 @lru_cache(maxsize=256)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from actors.choosing.asked import Asked, Kind, counted, kind_of, tells_time
+from actors.choosing.aliases import days, same_days
+from actors.choosing.asked import Asked, Kind, counted, kind_of, measure_of, tells_time
 from index.languages import FALLBACK, LANGUAGES, of
 from index.languages.characters import fold, is_han, is_hangul
 from index.languages.tables.kinds import variants_in
@@ -28,6 +29,10 @@ _OF_KIND: Final[dict[Kind, frozenset[str]]] = {
     "place": frozenset(("place", "region", "country", "address")),
     "definition": frozenset(("description", "use")),
     "limit": frozenset(("limit", "minimum", "maximum", "default", "price")),
+}
+_OF_MEASURE: Final = {
+    "price": frozenset(("price", "pay")),
+    "duration": frozenset(("duration", "time", "number", "limit", "minimum", "maximum", "default")),
 }
 HALF: Final = 0.5
 #: The concept of the names of things, which a question need not ask for.
@@ -77,7 +82,8 @@ def cells(row: str) -> tuple[Cell, ...]:
 def wish(question: str, language: str) -> Wish:
     """What `question` asks for, in the words of its language."""
     named = concepts(question, (language if language in LANGUAGES else FALLBACK,))
-    return Wish(named, _OF_KIND.get(kind_of(question), frozenset()) - named)
+    of_kind = _OF_MEASURE.get(measure_of(question)) or _OF_KIND.get(kind_of(question), frozenset())
+    return Wish(named, of_kind - named)
 
 
 def asked_for(wanted: Wish, words: Set[str], row: Sequence[Cell], keys: Set[Cell]) -> list[Found]:
@@ -180,14 +186,20 @@ def _tells_when(found: Found, rest: Set[str]) -> bool:
 
 
 def _named(asked: Asked, value: str) -> frozenset[str]:
-    """The terms of the question that a cell is; empty where the cell says something else or only a part of an identifier."""
+    """The terms of the question that a cell is, or whose day it is; empty where it is something else or part of an identifier."""
     words, folded = _words(value)
     if not words or not words <= asked.terms.keys():
-        return frozenset()
+        day = next(same_days(fold(asked.text), folded), None) if _has_day(asked.text) else None
+        return frozenset(terms(day.name)) & asked.terms.keys() if day else frozenset()
     for identifier in asked.identifiers:
         if folded != identifier and folded in identifier:
             return frozenset()
     return words
+
+
+@lru_cache(maxsize=256)
+def _has_day(question: str) -> bool:
+    return bool(days(fold(question)))
 
 
 @lru_cache(maxsize=8192)

@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from actors.choosing.aliases import days
 from actors.choosing.asked import Asked, holds
 from actors.choosing.features import FEATURES, Read
 from actors.choosing.units import Unit
@@ -77,7 +78,7 @@ SIGNS = (
     "terms",  # log of how many terms the question has: one with few says little about what is sought
     "far",  # share of the question in words that what is shown lacks in any form, less the nearer it has one in meaning
     "name",  # a name in the question is not in what is shown
-    "year",  # the best unit, its headings and its title lack a year of the question
+    "year",  # the best unit, its headings and its title lack a year of the question, or it is a row of another day
     "no_count",  # a number is asked for, and the best unit has none
     "row_key",  # of the best unit, as is the next
     "row_without_column",
@@ -123,7 +124,7 @@ def signs(
         "terms": math.log(1 + len(asked.terms)),
         "far": _far(asked, shown),
         "name": float(_lacks_name(asked, shown)),
-        "year": float(any(year not in ascii_digits(best.read.folded_all) for year in years_in(asked.text))),
+        "year": float(_lacks_date(asked, best)),
     }
     if asked.given:
         return of_choice | {
@@ -179,6 +180,14 @@ def _has_kind(asked: Asked, shown: Sequence[Ranked]) -> bool:
 def _lacks_name(asked: Asked, shown: Sequence[Ranked]) -> bool:
     said = "\n".join(each.read.folded_all for each in shown)
     return any(fold(name) not in said for name in _NAME.findall(asked.text))
+
+
+def _lacks_date(asked: Asked, best: Ranked) -> bool:
+    there = best.read.folded_all
+    if any(year not in ascii_digits(there) for year in years_in(asked.text)):
+        return True
+    wanted = days(fold(asked.text)) if best.unit.kind == "table_row" else ()
+    return any(day.written not in there for day in wanted) and len(days(best.read.folded)) == 1
 
 
 def _ahead(passages: Sequence[Passage], best: int) -> float:

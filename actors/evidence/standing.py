@@ -35,13 +35,18 @@ _CODE = re.compile(r"\b(?=[\w-]*\d)(?=[\w-]*[A-Z])[A-Z][\w-]{3,}\b")
 _LATER, _NEAR = 2, 0.4
 
 
-class Dated(Protocol):
-    """A passage or a span."""
+class Named(Protocol):
+    """A passage, a span or a piece of evidence."""
 
     @property
     def source_id(self) -> str: ...
     @property
     def title(self) -> str: ...
+
+
+class Dated(Named, Protocol):
+    """A passage or a span."""
+
     @property
     def text(self) -> str: ...
     @property
@@ -171,8 +176,7 @@ def _ended(text: str) -> bool:
 
 def is_later(one: Dated, other: Dated) -> bool:
     """Whether both have one name but for a date or version, and this one's is later, or it alone has none."""
-    by_title, by_file = _key(one.title), _key(one.source_id)
-    if not ((by_title and by_title == _key(other.title)) or (by_file and by_file == _key(other.source_id))):
+    if not _have_one_name(one, other):
         return False
     drafts = [_is_draft(_name(each)) for each in (one, other)]
     if drafts[0] != drafts[1]:
@@ -190,6 +194,16 @@ def is_later(one: Dated, other: Dated) -> bool:
     return same_file and bool(other.about.date) and one.about.date > other.about.date
 
 
+def of_one_series(one: Named, other: Named) -> bool:
+    """Whether both have one name but for their dates, as the minutes of two meetings have."""
+    return _have_one_name(one, other) and bool(when(one) and when(other)) and when(one) != when(other)
+
+
+def _have_one_name(one: Named, other: Named) -> bool:
+    by_title, by_file = _key(one.title), _key(one.source_id)
+    return bool(by_title and by_title == _key(other.title)) or bool(by_file and by_file == _key(other.source_id))
+
+
 @lru_cache(maxsize=4096)
 def _key(name: str) -> str:
     """A title or source id without dates, versions and words for a draft, for comparing."""
@@ -197,7 +211,7 @@ def _key(name: str) -> str:
     return " ".join(re.findall(r"\w+", fold(plain)))
 
 
-def _name(one: Dated) -> str:
+def _name(one: Named) -> str:
     return ascii_digits(f"{one.title} {one.source_id}")
 
 
@@ -206,17 +220,17 @@ def years_in(text: str) -> list[str]:
     return _YEAR.findall(ascii_digits(text))
 
 
-def _years(one: Dated) -> list[str]:
+def _years(one: Named) -> list[str]:
     return years_in(_name(one))
 
 
-def each_of_its_year(one: Dated, other: Dated, question: str) -> bool:
+def each_of_its_year(one: Named, other: Named, question: str) -> bool:
     """Whether a question names a year that the name of one document has and that of the other, of another year, has not."""
     mine, theirs = set(_years(one)), set(_years(other))
     return bool(mine and theirs and (mine ^ theirs) & set(years_in(question)))
 
 
-def when(one: Dated) -> tuple[int, ...]:
+def when(one: Named) -> tuple[int, ...]:
     """The latest date in its title or source id."""
     return _latest(_name(one))
 

@@ -263,6 +263,8 @@ def _full_stop(  # noqa: PLR0911 - the same
     lowered = token.lower()
     if _ENUMERATOR.match(text, max(start, text.rfind("\n", start, stop) + 1), stop):
         return False
+    if token == "1" and text[start:begin].rstrip().endswith((":", "：")):  # of a list within a line
+        return False
     if token.isdigit() and any(
         letters.match(after) and date.search(text, max(start, stop - 14), stop) for letters, date in _DATES
     ):

@@ -1,4 +1,5 @@
-"""What the documents give in brackets as another name, write with another space, or a profile lists, counts as the same thing."""
+"""What the documents give in brackets as another name, write with another space, or a profile lists, counts as the same thing; a
+day counts as the same in any form."""
 
 import pytest
 
@@ -32,6 +33,13 @@ def pairs(question: str, *texts: str) -> set[tuple[str, str]]:
         ("How is the front end built?", ("The frontend is built by make.",), {("front end", "frontend")}),
         ("How is the frontend built?", ("The front end is built by make.",), {("frontend", "front end")}),
         ("How is the frontend built?", ("The frontend is the front end.",), set()),
+        ("Who sails on 20 June?", ("2026-06-20", "20/06/2026", "June 20", "2026-07-20"),
+         {("20 june", "2026-06-20"), ("20 june", "20/06/2026"), ("20 june", "june 20")}),
+        ("Who sails on 20 June 2025?", ("2026-06-20", "2025-06-20"), {("20 june", "2025-06-20")}),
+        ("¿Quién navega el 1 de junio?", ("1er juin",), {("1 de junio", "1er juin")}),
+        ("6월 20일에 누가 배를 써요?", ("2026. 6. 20.",), {("6월 20", "2026. 6. 20")}),
+        ("6月20日谁用船？", ("20 يونيو",), {("6月20", "20 يونيو")}),
+        ("Who sails in June?", ("2026-06-20",), set()),
     ],
 )  # fmt: skip
 def test_names_in_brackets_are_synonyms(question: str, texts: tuple[str, ...], expected: set[tuple[str, str]]) -> None:

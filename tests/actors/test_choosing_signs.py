@@ -57,6 +57,24 @@ def test_price_is_a_number_or_another_word_for_one(text: str, there: bool) -> No
 
 
 @pytest.mark.parametrize(
+    ("text", "there"),
+    [
+        ("The tea keeps for two years.", True),
+        ("Keep the tea for 6 months.", True),
+        ("Tea keeps cool, and costs 72 coins.", False),
+    ],
+)
+def test_duration_is_a_number_of_time_units(text: str, there: bool) -> None:
+    assert signs_of("How long does the tea keep?", (("prose", text),))["no_count"] == float(not there)
+
+
+@pytest.mark.parametrize(("question", "missing"), [("Who sails on 20 June?", False), ("Who sails on 21 June?", True)])
+def test_row_of_another_day_lowers_a_choice(question: str, missing: bool) -> None:
+    row = ("table_row", "Date: 2026-06-20 | Sails: Joris | Boat: Tern")
+    assert bool(signs_of(question, (row,))["year"]) is missing
+
+
+@pytest.mark.parametrize(
     ("term", "found"), [("quays", True), ("quay", True), ("quarrel", False), ("부두에서", True), ("기차", False)]
 )
 def test_other_form_of_a_word_matches(term: str, found: bool) -> None:

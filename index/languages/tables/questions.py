@@ -27,7 +27,8 @@ class Asks(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     manner: Patterns
     limit: Patterns  # a bound, a default, a size, a price
     yes_no: Patterns
-    price: Patterns  # of no kind of its own: it is asked for as a count or a limit
+    price: Patterns  # of no kind of its own: it is asked for as a count or a limit, as is the next
+    duration: Patterns
 
 
 class Things(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -40,7 +41,8 @@ class Things(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     manner: Patterns
     limit: Patterns  # next to digits
     yes_no: Patterns  # what denies, allows, demands or limits
-    price: Patterns  # sums of money and what speaks of them; read together
+    price: Patterns  # sums of money and what speaks of them; read together, as is the next
+    duration: Patterns  # times and, since "how long" asks for both, lengths
     place: Patterns  # case counts
     name: Patterns  # next to capitalised words; case counts
     in_names: Words  # small words inside a capitalised name

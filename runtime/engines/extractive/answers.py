@@ -9,9 +9,12 @@ Hints for an exercise never state its result: they name the rule that applies, o
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import combinations, groupby
+from operator import attrgetter
 from typing import NamedTuple
 
 from actors.choosing.asked import named_sides
+from actors.evidence.standing import of_one_series
 from actors.gate.check import check_sentence, withholds
 from actors.selecting.overview import lists_documents
 from index.languages import LANGUAGES, UNDETERMINED, of, spoken, union
@@ -33,7 +36,7 @@ from prompts.contracts import (
 from prompts.vocabulary import Confidence
 from runtime.engines.extractive.chosen import in_brief, is_chosen, name_of, quote_chosen, source_line, states
 from runtime.engines.extractive.quoted import Quoted, in_reading_order
-from runtime.engines.extractive.quoting import announced, cite, clean, laid_out, quote, shorten
+from runtime.engines.extractive.quoting import PARAGRAPH, announced, cite, clean, laid_out, quote, shorten
 from runtime.engines.extractive.ranking import lack, rank
 
 SIMPLE_SENTENCES = 4
@@ -68,9 +71,18 @@ def answer_simple(prompt: AnswerSimple) -> str:
     if lists_documents(asked):
         return "\n".join(f"- {line}" for line in _with_names(in_reading_order(quoted)))
     if not prompt.safety_advice:
-        return laid_out(in_reading_order(quoted), by_section=True)
+        return _by_document(in_reading_order(quoted))
     brief = in_brief(quoted, SIMPLE_SENTENCES)
     return f"{laid_out(brief)}\n\n{source_line(brief, prompt.language)}\n\n{prompt.safety_advice}"
+
+
+def _by_document(quoted: list[Quoted]) -> str:
+    """The parts in this order; those of several documents of one series below the names, and so the dates, of these."""
+    parts = [list(of) for _, of in groupby(quoted, key=attrgetter("evidence.source_id"))]
+    if not any(of_one_series(one[0].evidence, other[0].evidence) for one, other in combinations(parts, 2)):
+        return laid_out(quoted, by_section=True)
+    named = [f"{announced(name_of(of[0].evidence), of[0].evidence.n)}\n{laid_out(of, by_section=True)}" for of in parts]
+    return PARAGRAPH.join(named)
 
 
 def _with_names(quoted: list[Quoted]) -> Iterator[str]:

@@ -17,7 +17,7 @@ _WIDE_STOPS = re.compile(r"[。！？｡][\"'”’»」』)）]*\Z")
 class Quoted:
     """A unit to quote and the evidence it is from. `cited`: as quoted, with its marker; several lines for code and for a list.
 
-    `intro`: what introduces an item; `item`: an item as quoted in a list, without it.
+    `intro`: what introduces an item; `item`: an item as a line of a list, without it.
     `positions`: of all units that it shows. `also`: other evidence that says the same, which it cites too.
     `covered`: the share of the question in it, where it was ranked.
     """

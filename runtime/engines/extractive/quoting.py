@@ -29,6 +29,7 @@ FEWEST_TERMS = 2
 
 _FOREIGN_MARKER = re.compile(r"\s?[\[［【][\d٠-٩０-９\s,،、，;–-]{1,40}[\]］】]")
 _LIST_MARK = re.compile(r"^(?:[#>*•·|–—-]+\s+|\d{1,2}[.)]\s+(?=\S))+")
+_STEP = re.compile(r"\W*(\d{1,2})[.)]\s+(?=\S)")
 _ENDING = re.compile(r"[.!?。！？؟…;；:：,،]+$")
 _CLOSED = re.compile(r"[.!?。！？؟…][\"'”’»」』)）\]]+$")
 _WIDE_STOP = re.compile(rf"[{HAN}][\"'”’»」』)）]*$")
@@ -148,7 +149,7 @@ def laid_out(quoted: list[Quoted], *, by_section: bool = False) -> str:
         if same > 1:
             one = quoted[k]
             above = [announced(one.intro, one.evidence.n)] if one.intro else []
-            lines = [*above, *(f"- {q.item}" for q in quoted[k : k + same])]
+            lines = [*above, *(q.item for q in quoted[k : k + same])]
             part, stands_alone = "\n".join(lines), True
         else:
             part, stands_alone = quoted[k].cited, quoted[k].stands_alone
@@ -197,7 +198,7 @@ def quoted_unit(
         cited = "\n".join(
             [
                 announced(text, n),
-                *(f"- {_cited(clean(evidence.text[u.start : u.end]), n, capital=False)}" for _, u in below),
+                *(_item(evidence.text[u.start : u.end], n) for _, u in below),
             ]
         )
         positions += [position for position, _ in below]
@@ -206,8 +207,10 @@ def quoted_unit(
             if whole and text.endswith(_COLONS):
                 return None
             text = shorten(text, limits.sentence - len(f" [{n}].")) if limits.sentence else text
-        cited = _cited(text, n)
-        item = _cited(clean(read.text), n, capital=False) if unit.kind == "list_item" else ""
+        # Below an introduction in one line with it, an item keeps its number.
+        step = _STEP.match(read.text) if read.before and unit.kind in ("", "prose") else None
+        cited = f"{step[1]}. {_cited(text, n)}" if step else _cited(text, n)
+        item = _item(read.text, n) if unit.kind == "list_item" else ""
     if whole and limits.whole and len(cited) > limits.whole:
         return None
     if len(terms(text)) < fewest_terms or (fewest_terms and read.silent) or not any(map(str.isalnum, text)):
@@ -225,6 +228,12 @@ def _introduction(read: Read) -> str:
     above = without_article(clean(read.above))  # the number is not of what is said
     enough = bool(intro) and (excludes(intro) or not excludes(above))
     return intro if enough or {*terms(above)} <= {*terms(read.text)} else above
+
+
+def _item(text: str, n: int) -> str:
+    """A line of a list: an item below its own number, if it has one."""
+    step = _STEP.match(text)
+    return f"{f'{step[1]}.' if step else '-'} {_cited(clean(text), n, capital=False)}"
 
 
 def _cited(text: str, n: int, *, capital: bool = True) -> str:

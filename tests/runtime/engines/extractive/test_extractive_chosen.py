@@ -151,3 +151,32 @@ def test_path_that_would_be_withheld_gives_way_to_the_title() -> None:
     both = (replace(one, source_id="fees-2026-02.md"), replace(other, n=2, source_id="fees-2026-03.md"))
     listed = "- Handbook [1]: The fee of a ferry is 30 [1].\n- Handbook [2]: A ferry crosses the harbour [2]."
     assert simple(both, "Which documents mention a ferry?") == listed
+
+
+def test_steps_keep_their_numbers() -> None:
+    below = [("list_item", f"{n}. {do} the ferry.") for n, do in enumerate(("Clean", "Load", "Moor"), 1)]
+    assert simple(chosen(*below, lead="1. Clean the ferry.")) == "\n".join(
+        ["1. Clean the ferry [1].", "2. Load the ferry [1].", "3. Moor the ferry [1]."]
+    )
+
+
+def test_list_within_a_line_keeps_its_numbers() -> None:
+    text = "Before the trip: 1. Clean the ferry. 2. Load the ferry."
+    said = "Before the trip: 1. Clean the ferry [1]. 2. Load the ferry [1]."
+    assert simple(chosen(("prose", text), lead="2. Load the ferry.")) == said
+
+
+def test_documents_of_a_series_are_named() -> None:
+    (one,) = chosen(("prose", "The fee of a ferry is 30."), lead="The fee of a ferry is 30.")
+    (other,) = chosen(("prose", "A ferry crosses the harbour."), lead="A ferry crosses the harbour.")
+    titles = ("Meeting, 11 March 2026", "Meeting, 14 January 2026")
+    files = ("minutes-2026-03-11.md", "minutes-2026-01-14.md")
+    both = (
+        replace(one, source_id=files[0], title=titles[0]),
+        replace(other, n=2, source_id=files[1], title=titles[1]),
+    )
+    parts = (f"{titles[0]} [1]:\nThe fee of a ferry is 30 [1].", f"{titles[1]} [2]:\nA ferry crosses the harbour [2].")
+    assert simple(both) == "\n\n".join(parts)
+    assert simple((both[0], replace(both[1], source_id="harbour.md"))) == "\n\n".join(
+        part.partition("\n")[2] for part in parts
+    )
