@@ -40,9 +40,9 @@ def _is_letter(term: str) -> bool:
 
 def matches(text: str, wanted: Set[str]) -> tuple[Stretch, ...]:
     """The stretches of `text` that match one of the terms, in order; stretches that touch or are side by side are one."""
-    folded, starts, ends = _placed(text)
+    words, starts, ends = _words(text)
     results: list[Stretch] = []
-    for first, last in _matching(folded, wanted):
+    for first, last in _matching(words, wanted):
         start, end = starts[first], ends[last - 1]
         if results and (start <= results[-1][1] or text[results[-1][1] : start] in _JOINS):
             start = results.pop()[0]
@@ -68,27 +68,35 @@ def _placed(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
     return "".join(folded), starts, ends
 
 
-def _matching(folded: str, wanted: Set[str]) -> Iterator[Stretch]:
+@lru_cache(maxsize=256)  # the passages near one question are near the next
+def _words(text: str) -> tuple[Sequence[tuple[int, str, Sequence[str]]], Sequence[int], Sequence[int]]:
+    """Where each word of the folded text begins, the word, and its terms, of Chinese all pairs; and the rest of `_placed`."""
+    folded, starts, ends = _placed(text)
+    words = ((found.start(), found[0]) for found in WORD.finditer(folded))
+    return [(at, word, _pairs(word) if is_han(word[0]) else terms_of(word)) for at, word in words], starts, ends
+
+
+def _pairs(word: str) -> Sequence[str]:
+    return [word[n : n + 2] for n in range(max(len(word) - 1, 1))]
+
+
+def _matching(words: Sequence[tuple[int, str, Sequence[str]]], wanted: Set[str]) -> Iterator[Stretch]:
     syllables = [term for term in wanted if len(term) > 1 and is_hangul(term[0])]
-    for found in WORD.finditer(folded):
-        at, word = found.start(), found[0]
-        if word.isascii():
-            if not wanted.isdisjoint(terms_of(word)):
-                yield found.span()
+    for at, word, own in words:
+        if wanted.isdisjoint(own) and not syllables:
+            continue
+        if is_hangul(word[0]):
+            yield from _inside(word, at, own, wanted, syllables)
         elif is_han(word[0]):
-            yield from ((at + n, at + n + 2) for n in range(len(word) - 1) if word[n : n + 2] in wanted)
-            if len(word) == 1 and word in wanted:
-                yield found.span()
-        elif is_hangul(word[0]):
-            yield from _inside(word, at, wanted, syllables)
-        elif not wanted.isdisjoint(own := terms_of(word)):
+            yield from ((at + n, at + n + len(pair)) for n, pair in enumerate(own) if pair in wanted)
+        elif not wanted.isdisjoint(own):
             stretch = word.find(own[0]) if is_arabic(word[0]) else -1
-            yield (at + max(stretch, 0), found.end())
+            yield (at + max(stretch, 0), at + len(word))
 
 
-def _inside(word: str, at: int, wanted: Set[str], syllables: Sequence[str]) -> Iterator[Stretch]:
+def _inside(word: str, at: int, own: Sequence[str], wanted: Set[str], syllables: Sequence[str]) -> Iterator[Stretch]:
     """The terms in a word of syllables: at its beginning before a particle, or anywhere in a compound."""
-    if len(own := terms_of(word)) == 1 and own[0] in wanted:
+    if len(own) == 1 and own[0] in wanted:
         yield (at, at + len(own[0])) if word.startswith(own[0]) else (at, at + len(word))
         return
     if held := [term for term in syllables if term in word]:

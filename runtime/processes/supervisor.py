@@ -8,6 +8,7 @@ Each child gets its settings in the environment, logs to the state folder, and e
 import asyncio
 import contextlib
 import fcntl
+import os
 import signal
 import sys
 import time
@@ -127,7 +128,9 @@ class Stack:
         config = nats_server.write_config(
             self.folder, port=port, sync_always=self.sync_always, passwords=users.passwords
         )
-        self._keepers.append(asyncio.create_task(self._keep("nats", [*TETHER, *nats_server.command(config)], None)))
+        # Half of the cores: on two, the server's threads would mostly wake each other, and the other processes need them.
+        environ = {"GOMAXPROCS": str(max(1, (os.cpu_count() or 1) // 2)), **child_environ(self.settings)}
+        self._keepers.append(asyncio.create_task(self._keep("nats", [*TETHER, *nats_server.command(config)], environ)))
         self._keepers.append(asyncio.create_task(self._mend_nats()))
         here = await self._share_process() if self._alone else set[Role]()
         for name, told in self.commands.items():
@@ -238,7 +241,7 @@ class Stack:
     def log(self, name: str) -> Path:
         return self.folder / f"{name}.log"
 
-    async def _keep(self, name: str, command: list[str], environ: dict[str, str] | None) -> None:
+    async def _keep(self, name: str, command: list[str], environ: dict[str, str]) -> None:
         """Keep one process running: restart it each time it dies."""
         pause = 0.1
         while not self._stopping:
