@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 from urllib.parse import quote
 
 #: What the path of a source's page begins with.
@@ -24,6 +25,7 @@ def source_path(source_id: str, start: int | None = None, end: int | None = None
     return f"{PAGES}{quoted(source_id)}{position}"
 
 
+@lru_cache(maxsize=4096)
 def quoted(source_id: str) -> str:
     """The id in a path: slashes as they are, but where they would make it another path."""
     parts = source_id.split("/")

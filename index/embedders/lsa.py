@@ -131,7 +131,7 @@ def _count(text: str) -> Counted:
     firsts = (
         np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1]))) if len(keys) else np.zeros(0, dtype=np.intp)
     )
-    return keys[firsts], np.diff(firsts, append=len(keys))
+    return keys[firsts], np.concatenate((firsts[1:], [len(keys)])) - firsts
 
 
 def sample_step(total: int) -> int:

@@ -7,7 +7,7 @@ passages were written.
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,6 +34,10 @@ class MovedDocument(msgspec.Struct, frozen=True, array_like=True):
     count: int
     source_id: str
     url: str
+
+
+#: So many passages are kept as they were read.
+REMEMBERED = 512
 
 
 class StoredPassage(NamedTuple):
@@ -79,6 +83,8 @@ class PassageStore:
         self._firsts = [segment.first for segment in self.segments]
         self._renamed = read_renamed(directory)
         self._renamed_firsts = [one.first for one in self._renamed]
+        #: By number; one question finds what the one before it found. Raises IndexProblem for a number that no segment holds.
+        self.held = lru_cache(maxsize=REMEMBERED)(self._held)
 
     @cached_property
     def rarities(self) -> Rarities:
@@ -142,8 +148,7 @@ class PassageStore:
             return msgspec.structs.replace(passage, source_id=now.source_id, url=now.url)
         return passage
 
-    def held(self, number: int) -> StoredPassage:
-        """Raises IndexProblem for a number that no segment holds."""
+    def _held(self, number: int) -> StoredPassage:
         segment, position = self._find(number)
         return StoredPassage(
             self._read(segment, position),

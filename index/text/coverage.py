@@ -19,7 +19,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from index.text.ngrams import SPACE, Encoded, Hashes, Places, encode, encode_all, fixed_grams, is_han, is_hangul
+from index.text.ngrams import SPACE, Encoded, Hashes, Places, encode_all, fixed_grams, is_han, is_hangul
 
 SLOTS = 1 << 16
 #: The lead of a document: this many characters of its title, headings and first passage.
@@ -35,16 +35,17 @@ GramSet = NDArray[np.uint16]
 
 def gram_set(text: str) -> GramSet:
     """The distinct hashes of a text's n-grams, ascending."""
-    return hash_sets(text)[0]
+    return sets_of(encode_all((text,)), 0)[0][0]
 
 
 @lru_cache(maxsize=16_384)
 def word_set(word: str) -> GramSet:
     """The n-grams of a word in any position: of Chinese and Korean only its pairs, as no space need follow it."""
-    codes = encode(word)
+    encoded = encode_all((word,))
+    codes = encoded.codes
     wide = is_han(codes) | is_hangul(codes)
     if not wide.any():
-        return gram_set(word)
+        return sets_of(encoded, 0)[0][0]
     pairs, _ = fixed_grams(codes, 2, 4)
     kept = pairs[wide[: len(pairs)] & (codes != SPACE)[1 : len(pairs) + 1]]
     return _sets(1, [kept & np.uint32(SLOTS - 1)])[0]

@@ -5,12 +5,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 import msgspec
-from groundwire.wire import About, Block
+from groundwire.wire import About
 
 from bus.journal.access import Groups
 from bus.powers.served_index import ExampleQuestion, Held, HeldDocument, ServedIndex, SkippedFile
 from bus.wire.errors import Unavailable
-from bus.wire.messages import same_fields
 from bus.wire.parts import Collection, Passage
 from index.check import formats_of
 from index.documents.report import Skipped
@@ -24,12 +23,9 @@ from index.text.examples import examples
 
 def passage_of(hit: Hit) -> Passage:
     """The hit; where its document is published nowhere, it opens on the page of its source here."""
-    own = {
-        "url": openable(hit.url) or source_path(hit.source_id, hit.char_start, hit.char_end),
-        "blocks": tuple(Block(**msgspec.structs.asdict(block)) for block in hit.blocks),
-        "about": about_of(hit),
-    }
-    return Passage(**(same_fields(hit, Passage) | own))
+    url = openable(hit.url) or source_path(hit.source_id, hit.char_start, hit.char_end)
+    found = msgspec.convert(hit, Passage, from_attributes=True)
+    return msgspec.structs.replace(found, url=url, about=about_of(hit))
 
 
 def collection_of(searcher: Searcher, query: str, language: str, groups: Groups = None) -> Collection:
