@@ -9,10 +9,12 @@ import msgspec
 
 from actors.pipeline import pipeline
 from actors.question.resolved import RULES, Defaults, resolving_under
+from actors.text.numbering import as_evidence
 from bus.delivery.worker import Worker
 from bus.journal.janitor import Janitor
 from bus.journal.journal import Journal
 from bus.powers.asking import AskServer
+from bus.powers.events import numbers_behind, shown_text
 from bus.powers.searching import SearchReply, SearchRequest, serve_search
 from bus.runs.requests import serve_runs
 from bus.runs.run_record import RunRecord
@@ -82,8 +84,27 @@ async def find(request: SearchRequest) -> SearchReply:
 
 
 @dataclass
+class RunResult:
+    """The result of one question: every line for the client, the shown text, and the run's record.
+
+    `said`: the shown text, with the numbers of the evidence that the model wrote.
+    """
+
+    lines: list[str]
+    shown: str
+    record: RunRecord
+    said: str
+
+    @property
+    def types(self) -> list[str]:
+        """The events' types in order, a run of tokens as one."""
+        found = [str(msgspec.json.decode(line)["type"]) for line in self.lines]
+        return [one for at, one in enumerate(found) if at == 0 or one != found[at - 1]]
+
+
+@dataclass
 class Whole:
-    """Everything at work. `ask` asks and waits for DONE."""
+    """Everything at work. `ask` and `tell` ask and wait for DONE."""
 
     worker: Worker
     inference: Inference
@@ -102,11 +123,17 @@ class Whole:
     async def ask(self, question: str, **fields: object) -> tuple[list[dict[str, object]], RunRecord]:
         """The events of a run and its record."""
         asked = QuestionAsked(**{"question": question, "deadline_s": 100.0, **fields})  # type: ignore[arg-type]
-        submitted = await self.runs.submit(asked)
-        lines = [line async for _, line in self.runs.events(submitted.run_id)]
+        told = await self.tell(asked)
+        return [msgspec.json.decode(line) for line in told.lines], told.record
+
+    async def tell(self, question: QuestionAsked) -> RunResult:
+        submitted = await self.runs.submit(question)
+        lines = [line.decode() async for _, line in self.runs.events(submitted.run_id)]
         record = await self.runs.record(submitted.run_id)
         assert record is not None
-        return [msgspec.json.decode(line) for line in lines], record
+        frames = await self.journal.frames(submitted.run_id)
+        shown, numbers = shown_text(frames), next(filter(None, map(numbers_behind, reversed(frames))), ())
+        return RunResult(lines, shown, record, as_evidence(shown, numbers))
 
     async def messages(self, run_id: str) -> list[Message]:
         return [record.message for record in await self.journal.run(run_id)]

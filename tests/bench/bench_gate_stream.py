@@ -29,8 +29,8 @@ from prompts.vocabulary import Language
 from runtime.engines.engine import Request
 from runtime.engines.scripted.engine import ScriptedEngine, default_script
 from tests.bench.stacks import DEMO
-from tests.in_process import stack
 from tests.lies import LIES, Kind, Passage, Said, Source, passages_in, tellable, told
+from tests.whole import whole
 
 SOURCES = 4
 SENTENCES = 10
@@ -111,14 +111,14 @@ async def tell(all_answers: Sequence[Answer]) -> list[tuple[Said, bool]]:
     liar = Liar()
     found: list[tuple[Said, bool]] = []
     with tempfile.TemporaryDirectory() as folder:
-        async with stack(Path(folder), ScriptedEngine(liar)) as running:
+        async with whole(Path(folder), ScriptedEngine(liar), cache_entries=0) as running:
             for answer in all_answers:
                 liar.answer = answer
                 contexts = tuple(
                     Context(content=s.text.strip(), metadata=ContextMetadata(source_id=f"s{s.n}"), score=1.0 - s.n / 10)
                     for s in answer.sources
                 )
-                result = await running.ask(
+                result = await running.tell(
                     QuestionAsked(
                         question=QUESTIONS[answer.language], language=answer.language, contexts=contexts, style="simple"
                     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from aiohttp import web
+from yarl import URL
 
 from bus.transport.connection import connect, declare_streams
 from bus.transport.health import answer_health
@@ -18,39 +18,26 @@ from runtime.processes import inference
 from runtime.settings import InferenceSettings, Settings
 from tests.bus.wires import Server
 from tests.polling import until
+from tests.runtime.engines.fake_server import Fake, serving, streams
 from tests.runtime.engines.sample import collect, render, request
 from tests.runtime.served import edge_of
-from tests.web_servers import served
 
 
-class ModelServer:
+class ModelServer(Fake):
     """Lists one model and emits one word; it may be stopped and started again on its port."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._running = contextlib.AsyncExitStack()
         self.port = 0
-        self.listed = 0
-        self.status = 200
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
+        self.answers = [streams("word")]
 
     async def start(self) -> None:
-        routes = web.get("/v1/models", self._models), web.post("/v1/chat/completions", self._chat)
-        address = await self._running.enter_async_context(served(*routes, port=self.port))
-        self.port = int(address.rpartition(":")[2])
+        await self._running.enter_async_context(serving(self, self.port))
+        self.port = URL(self.url).port or 0
 
     async def stop(self) -> None:
         await self._running.aclose()
-
-    async def _models(self, asked: web.Request) -> web.Response:
-        self.listed += 1
-        return web.json_response({"data": [{"id": "one"}]}, status=self.status)
-
-    async def _chat(self, asked: web.Request) -> web.Response:
-        text = 'data: {"choices":[{"index":0,"delta":{"content":"word"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
-        return web.Response(text=text, content_type="text/event-stream")
 
 
 @pytest.fixture
@@ -75,7 +62,7 @@ async def house(server: Server, model: ModelServer, folder: Path) -> AsyncIterat
     for name in ("search", "actors"):
         await answer_health(client, name, lambda: {"ready": True, "detail": "here"})
     settings = Settings(
-        bus=bus, inference=InferenceSettings(engine="openai", model="one", base_url=model.url), state=str(folder)
+        bus=bus, inference=InferenceSettings(engine="openai", model="fake-1", base_url=model.url), state=str(folder)
     )
     task = asyncio.create_task(inference.serve(settings, stop))
     async with edge_of(bus, folder, inference=settings.inference) as url:
@@ -96,20 +83,20 @@ async def test_readiness_follows_the_model_server(server: Server, model: ModelSe
 
             await until(there, within_s=20.0, what=f"{status} {said}")
 
-        await becomes(200, "openai one")
+        await becomes(200, "openai fake-1")
         await model.stop()
         await becomes(503, f"the model server http://127.0.0.1:{model.port}")
         await model.start()
-        await becomes(200, "openai one")
+        await becomes(200, "openai fake-1")
         model.status = 500
         await becomes(503, "500 Internal Server Error")
         model.status = 429  # it is there, and has much to do
-        await becomes(200, "openai one")
+        await becomes(200, "openai fake-1")
 
 
 async def test_recently_active_server_is_not_probed(model: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(openai_engine, "SILENT_S", 60.0)
-    engine = OpenAIEngine(model.url, "one")
+    engine = OpenAIEngine(model.url, "fake-1")
     await collect(engine, request(rendered=render()))
     looking = asyncio.create_task(engine.look_after())
     await collect(engine, request(rendered=render()))

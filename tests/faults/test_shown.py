@@ -12,8 +12,7 @@ from prompts.contracts import AnswerSimple, Evidence
 from prompts.vocabulary import Release
 from runtime.engines.engine import Request
 from runtime.engines.scripted.engine import ScriptedEngine, default_script
-from tests.in_process import stack
-from tests.whole import PAGES
+from tests.whole import PAGES, whole
 
 TRUE = "Refunds are paid within 14 days of the return [1]."
 CONTEXT = Context(content=PAGES["refunds.md"][1], metadata=ContextMetadata(source_id="refunds"))
@@ -55,10 +54,10 @@ def asked(release: Release) -> QuestionAsked:
 @pytest.mark.parametrize("release", ["sentence", "draft", "token"])
 async def test_every_release_withholds_attacks(tmp_path: Path, release: Release) -> None:
     said = {"now": ""}
-    async with stack(tmp_path, engine(said)) as running:
+    async with whole(tmp_path, engine(said), cache_entries=0) as running:
         for attack, never in ATTACKS.items():
             said["now"] = f"{TRUE} {attack}"
-            told = await running.ask(asked(release))
+            told = await running.tell(asked(release))
             assert never not in told.record.answer, (attack, told.record)
             if release != "token":
                 assert never not in told.shown, (attack, told.shown)
@@ -70,16 +69,16 @@ async def test_every_release_withholds_attacks(tmp_path: Path, release: Release)
 @pytest.mark.parametrize("release", ["sentence", "draft", "token"])
 async def test_thinking_is_shown_under_no_release(tmp_path: Path, release: Release) -> None:
     said = {"now": ""}
-    async with stack(tmp_path, engine(said)) as running:
+    async with whole(tmp_path, engine(said), cache_entries=0) as running:
         for thought in THOUGHTS:
             said["now"] = (
                 f"{TRUE} {thought}" if "</" not in thought.lower() and "[/" not in thought else f"{thought}{TRUE}"
             )
-            told = await running.ask(asked(release))
+            told = await running.tell(asked(release))
             assert told.record.outcome == "answered", (thought, told.record)
             assert told.shown.strip() == told.record.answer.strip() == TRUE
         said["now"] = f"secret plan</think>{TRUE}"
-        told = await running.ask(asked(release))
+        told = await running.tell(asked(release))
         assert "secret" not in told.record.answer
         assert ("secret" in told.shown) <= ("error" in told.types)
 
@@ -87,13 +86,13 @@ async def test_thinking_is_shown_under_no_release(tmp_path: Path, release: Relea
 @pytest.mark.parametrize("release", ["sentence", "draft", "token"])
 async def test_an_answer_without_words_is_none(tmp_path: Path, release: Release) -> None:
     said = {"now": ""}
-    async with stack(tmp_path, engine(said)) as running:
+    async with whole(tmp_path, engine(said), cache_entries=0) as running:
         for nothing in ("[1]", "[1].", "— [1] …", "[1][1]\n\n---\n"):
             said["now"] = nothing
-            told = await running.ask(asked(release))
+            told = await running.tell(asked(release))
             assert told.record.outcome in ("closest", "refused"), (nothing, told.record)
         said["now"] = f"{TRUE}\n\n[1]\n"
-        told = await running.ask(asked(release))
+        told = await running.tell(asked(release))
         assert told.record.outcome == "answered"
 
 

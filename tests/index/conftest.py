@@ -1,16 +1,16 @@
 """One small index in five languages, built once for the session, and documents to build others from."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from index.build.build import Build
-from index.build.local_sink import LocalSink
+from index.build.opening import Index, index_at
 from index.model import Document
 from index.search.local_backend import LocalBackend
 from index.search.searcher import Searcher
-from index.snapshot import snapshot
 from index.snapshot.prepared import prepare
 from index.snapshot.snapshot import Manifest
 from tests.index.brought_in import readers
@@ -69,17 +69,25 @@ DOCUMENTS = (
 )
 
 
-def update(index: Path, put: Iterable[Document] = (), remove: Iterable[str] = (), **options: bool) -> Manifest:
-    with snapshot.writing(index):
-        build = Build(LocalSink(index))
-        try:
-            for source_id in remove:
-                assert build.remove(source_id)
-            for document in put:
-                build.put(prepare(document))
-            return build.publish(**options)
-        finally:
-            build.close()
+def update(
+    index: Index | Path,
+    put: Iterable[Document] = (),
+    remove: Iterable[str] = (),
+    move: Mapping[str, str] | None = None,
+    access: Mapping[str, tuple[str, ...] | None] | None = None,
+    *,
+    refit: bool = False,
+) -> Manifest:
+    """Change an index of any kind; a path is that of a folder."""
+    index = index_at(index) if isinstance(index, Path) else index
+    with index.writing(), closing(Build(index.sink())) as build:
+        for source_id in remove:
+            assert build.remove(source_id)
+        build.move(move or {})
+        for document in put:
+            build.put(prepare(document))
+        build.regroup(access or {})
+        return build.publish(refit=refit)
 
 
 def opened_by(searcher: Searcher) -> LocalBackend:

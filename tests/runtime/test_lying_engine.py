@@ -22,9 +22,9 @@ from prompts.vocabulary import Release
 from runtime.engines.engine import Request
 from runtime.engines.scripted.engine import ScriptedEngine, default_script
 from tests.bench.bench_gate_stream import LANGUAGES, Liar, answers, demo_passages, tell
-from tests.in_process import Stack, stack
 from tests.lies import LIES
 from tests.prompts.test_injections import INJECTIONS, SPECIAL, Injection, by_id, seen
+from tests.whole import Whole, whole
 
 ADMISSIONS = {
     "ko": ("요금은 얼마인가요?", "모르겠습니다. 제공된 자료에는 요금에 대한 정보가 없습니다."),
@@ -64,11 +64,11 @@ async def test_lies_are_shown_without_the_gate(tmp_path: Path) -> None:
         Context(content=s.text, metadata=ContextMetadata(source_id=f"s{s.n}"), score=1 - s.n / 10)
         for s in answer.sources
     )
-    async with stack(tmp_path, ScriptedEngine(liar)) as running:
+    async with whole(tmp_path, ScriptedEngine(liar), cache_entries=0) as running:
         question = QuestionAsked(
             question="?", language=answer.language, contexts=contexts, style="simple", release="token"
         )
-        told = await running.ask(question)
+        told = await running.tell(question)
     assert all(one.shown_in(told.said) for one in answer.said)
 
 
@@ -88,12 +88,12 @@ async def test_token_release_withdraws_each_lie(tmp_path: Path) -> None:
     def script(request: Request) -> str | list[str]:
         return reply if isinstance(request.variables, contracts.AnswerSimple) else default_script(request)
 
-    async with stack(tmp_path, ScriptedEngine(script)) as running:
+    async with whole(tmp_path, ScriptedEngine(script), cache_entries=0) as running:
         for language, (sentence, true, *lies) in DAYS.items():
             context = Context(content=sentence.format(true), metadata=ContextMetadata(source_id="refunds"))
             for amount in (true, *lies):
                 reply = f"{sentence.format(amount)[:-1]} [1]{sentence[-1]}"
-                result = await running.ask(
+                result = await running.tell(
                     QuestionAsked(
                         question=sentence.format("?"),
                         language=language,
@@ -113,11 +113,11 @@ async def test_admission_is_shown_verbatim(tmp_path: Path, release: str) -> None
             return ADMISSIONS[request.variables.language][1]
         return default_script(request)
 
-    async with stack(tmp_path, ScriptedEngine(script)) as running:
+    async with whole(tmp_path, ScriptedEngine(script), cache_entries=0) as running:
         for language, (question, admission) in ADMISSIONS.items():
             context = Context(content=PAGES[language], metadata=ContextMetadata(source_id="library"))
             asked = QuestionAsked(question=question, language=language, contexts=(context,), release=release)  # type: ignore[arg-type]
-            told = await running.ask(asked)
+            told = await running.tell(asked)
             assert (told.record.outcome, told.record.reason) == ("refused", "no_evidence"), told.record
             assert told.shown == admission
             assert told.types == ["token", "DONE"]
@@ -129,9 +129,9 @@ async def test_uncited_answer_becomes_the_safe_reply(tmp_path: Path) -> None:
             return "The library opens at nine on weekdays."
         return default_script(request)
 
-    async with stack(tmp_path, ScriptedEngine(script)) as running:
+    async with whole(tmp_path, ScriptedEngine(script), cache_entries=0) as running:
         context = Context(content=PAGES["en"], metadata=ContextMetadata(source_id="library-rules"))
-        told = await running.ask(QuestionAsked(question="When does the library open?", contexts=(context,)))
+        told = await running.tell(QuestionAsked(question="When does the library open?", contexts=(context,)))
         assert (told.record.outcome, told.record.reason) == ("closest", "citations_invalid")
         assert {passage.source_id for passage in told.record.passages} == {"library-rules"}
         assert "nine" not in told.shown
@@ -139,7 +139,7 @@ async def test_uncited_answer_becomes_the_safe_reply(tmp_path: Path) -> None:
             question="When does the library open?",
             contexts=(Context(content="NO_CONTEXT_FOUND", metadata=ContextMetadata(source_id="x")),),
         )
-        told = await running.ask(empty)
+        told = await running.tell(empty)
         assert (told.record.outcome, told.record.reason) == ("refused", "no_results")
         assert {stage.stage for stage in told.record.stages} == {"classify_intent", "stream_answer"}
 
@@ -181,9 +181,9 @@ async def engine() -> Obeying:
 
 
 @pytest.fixture(scope="module")
-async def running(engine: Obeying, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stack]:
+async def running(engine: Obeying, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Whole]:
     async with AsyncExitStack() as kept:
-        yield await kept.enter_async_context(stack(tmp_path_factory.mktemp("stack"), engine))
+        yield await kept.enter_async_context(whole(tmp_path_factory.mktemp("stack"), engine, cache_entries=0))
 
 
 def asked(injection: Injection, release: Release) -> QuestionAsked:
@@ -218,11 +218,11 @@ def outside_sources(text: str) -> str:
 @pytest.mark.parametrize("release", ["sentence", "token", "draft"])
 @pytest.mark.parametrize("injection", INJECTIONS, ids=by_id)
 async def test_nothing_hostile_comes_out(
-    injection: Injection, release: Release, running: Stack, engine: Obeying
+    injection: Injection, release: Release, running: Whole, engine: Obeying
 ) -> None:
     engine.requests.clear()
     question = asked(injection, release)
-    told = await asyncio.wait_for(running.ask(question), 120)
+    told = await asyncio.wait_for(running.tell(question), 120)
     assert bool(engine.requests) == can_be_asked(question)
     for request in engine.requests:
         assert request.rendered is not None
@@ -239,8 +239,8 @@ async def test_nothing_hostile_comes_out(
     assert told.types.count("DONE") == 1
 
 
-async def test_the_one_source_may_be_clicked(running: Stack) -> None:
+async def test_the_one_source_may_be_clicked(running: Whole) -> None:
     """The tests above would not notice if nothing were shown at all."""
-    told = await running.ask(asked(INJECTIONS[0], "token"))
+    told = await running.tell(asked(INJECTIONS[0], "token"))
     assert f"[fine]({SOURCE})" in told.shown
     assert "Click here or x" in told.shown

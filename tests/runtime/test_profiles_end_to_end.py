@@ -21,7 +21,7 @@ from index.text.citations import markers
 from prompts.profiles import load, names
 from runtime.commands.profiles import profiles_group, to_toml
 from runtime.engines.extractive.engine import ExtractiveEngine
-from tests.in_process import RunResult, Stack, stack
+from tests.whole import RunResult, Whole, whole
 
 DOCUMENTS = Path(__file__).parents[2] / "runtime/demo/documents"
 GOLDEN = Path(__file__).with_name("golden")
@@ -69,8 +69,8 @@ def question(profile: str, text: str, *names: str, events: str = "default") -> Q
 
 
 @pytest.fixture(scope="module")
-async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stack]:
-    async with stack(tmp_path_factory.mktemp("stack"), ExtractiveEngine()) as made:
+async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Whole]:
+    async with whole(tmp_path_factory.mktemp("stack"), ExtractiveEngine(), cache_entries=0) as made:
         yield made
 
 
@@ -79,8 +79,8 @@ def golden(profile: str) -> Path:
 
 
 @pytest.mark.parametrize("profile", ASKED)
-async def test_profile_matches_its_golden_stream(running: Stack, profile: str) -> None:
-    told = await running.ask(question(profile, *ASKED[profile]))
+async def test_profile_matches_its_golden_stream(running: Whole, profile: str) -> None:
+    told = await running.tell(question(profile, *ASKED[profile]))
     assert told.types == ["token", "references", "DONE"]
     assert told.record.outcome == "answered"
     assert markers(told.shown)
@@ -89,8 +89,8 @@ async def test_profile_matches_its_golden_stream(running: Stack, profile: str) -
     assert "\n".join(told.lines) + "\n" == golden(profile).read_text(encoding="utf-8")
 
 
-async def test_library_keeps_400_characters_and_both_sides(running: Stack) -> None:
-    told = await running.ask(question("library", *ASKED["library"]))
+async def test_library_keeps_400_characters_and_both_sides(running: Whole) -> None:
+    told = await running.tell(question("library", *ASKED["library"]))
     assert len(told.shown) <= 400
     (conflict,) = told.record.conflicts
     assert {conflict.first, conflict.second} == {"14일", "7일"}
@@ -101,16 +101,16 @@ async def test_library_keeps_400_characters_and_both_sides(running: Stack) -> No
     }
 
 
-async def test_myopia_writes_a_report_with_advice(running: Stack) -> None:
-    told = await running.ask(question("myopia", *ASKED["myopia"]))
+async def test_myopia_writes_a_report_with_advice(running: Whole) -> None:
+    told = await running.tell(question("myopia", *ASKED["myopia"]))
     assert "TL;DR" in told.shown
     assert "不能代替医生的诊断" in told.shown
     assert len(told.record.references) >= 2
 
 
-async def test_support_answers_with_summary_details_and_citations(running: Stack) -> None:
+async def test_support_answers_with_summary_details_and_citations(running: Whole) -> None:
     asked = question("support", *ASKED["support"])
-    told = await running.ask(msgspec.structs.replace(asked, constraints=Constraints(style="간단 요약")))
+    told = await running.tell(msgspec.structs.replace(asked, constraints=Constraints(style="간단 요약")))
     assert told.shown.splitlines()[0].count("[") >= 1
     assert all(line.startswith("- ") for line in told.shown.splitlines()[1:])
     structured = told.record.structured
@@ -122,8 +122,8 @@ async def test_support_answers_with_summary_details_and_citations(running: Stack
     assert structured.citations == tuple(each.source_id for each in told.record.references)
 
 
-async def test_parts_exclude_the_notice_of_a_conflict(running: Stack) -> None:
-    told = await running.ask(question("support", *ASKED["library"]))
+async def test_parts_exclude_the_notice_of_a_conflict(running: Whole) -> None:
+    told = await running.tell(question("support", *ASKED["library"]))
     structured = told.record.structured
     assert structured is not None
     assert (len(told.record.conflicts), "14일" in structured.summary, len(structured.details)) == (1, True, 1)
@@ -131,17 +131,19 @@ async def test_parts_exclude_the_notice_of_a_conflict(running: Stack) -> None:
 
 
 @pytest.mark.parametrize("style", [None, "simple", "structured"])
-async def test_tutor_hints_at_exercises_in_every_style(running: Stack, style: str | None) -> None:
+async def test_tutor_hints_at_exercises_in_every_style(running: Whole, style: str | None) -> None:
     exercise = "Calcule combien coûte un livre rendu avec 7 jours de retard."
     asked = question("tutor", exercise, "handbook-fr/bibliotheque.md")
-    told = await running.ask(msgspec.structs.replace(asked, constraints=msgspec.convert({"style": style}, Constraints)))
+    told = await running.tell(
+        msgspec.structs.replace(asked, constraints=msgspec.convert({"style": style}, Constraints))
+    )
     assert {stage.stage for stage in told.record.stages} >= {"answer_hint"}
     assert "1,40" not in told.shown
     assert "?" in told.shown
 
 
-async def test_support_uses_policy_words_and_masks(running: Stack) -> None:
-    declined = await running.ask(
+async def test_support_uses_policy_words_and_masks(running: Whole) -> None:
+    declined = await running.tell(
         question("support", "법적 대응을 하기 전에 환불해 주세요.", "support-ko/refund-policy.md")
     )
     assert (declined.record.outcome, declined.types) == ("declined", ["token", "DONE"])
@@ -153,7 +155,7 @@ async def test_support_uses_policy_words_and_masks(running: Stack) -> None:
     asked = QuestionAsked(
         question="파손된 상품 담당자의 전화번호는 무엇인가요?", profile="support", contexts=(private,)
     )
-    told = await running.ask(asked)
+    told = await running.tell(asked)
     assert told.record.outcome == "answered"
     assert "2345" not in told.shown
     assert "minsu.kim" not in told.shown
@@ -163,9 +165,9 @@ async def test_support_uses_policy_words_and_masks(running: Stack) -> None:
 async def main() -> None:
     GOLDEN.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        async with stack(Path(folder), ExtractiveEngine()) as made:
+        async with whole(Path(folder), ExtractiveEngine(), cache_entries=0) as made:
             for profile, asked in ASKED.items():
-                told: RunResult = await made.ask(question(profile, *asked))
+                told: RunResult = await made.tell(question(profile, *asked))
                 golden(profile).write_text("\n".join(told.lines) + "\n", encoding="utf-8")
                 print(profile, told.record.outcome, told.record.reason, told.record.re_gate, told.record.conflicts)
                 print(told.shown)

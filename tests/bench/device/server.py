@@ -21,6 +21,7 @@ class MlxLmServer:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self._port = int(probe.getsockname()[1])
+        self.url = f"http://127.0.0.1:{self._port}/v1"
 
     def __enter__(self) -> Self:
         command = [sys.executable, "-m", "mlx_lm", "server", "--model", self._model, "--port", str(self._port)]

@@ -1,20 +1,17 @@
 """The implementations under test, and an index of each: one that no test changes, and an empty one for each test."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing, nullcontext
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
-from index.build.build import Build
 from index.build.opening import Index, index_at
 from index.model import Document, Metadata
 from index.opensearch.opening import OpenSearchIndex
 from index.search.searcher import Searcher
-from index.snapshot.prepared import prepare
-from index.snapshot.snapshot import Manifest
-from tests.index.conftest import DOCUMENTS
+from tests.index.conftest import DOCUMENTS, update
 from tests.opensearch.building import place
 from tests.opensearch.cluster import Cluster, shared
 
@@ -100,29 +97,6 @@ def reader(library: Index) -> Iterator[Searcher]:
 @pytest.fixture
 def index(empty: Empty, tmp_path: Path) -> Index:
     return empty(tmp_path / "index")
-
-
-def update(
-    index: Index,
-    put: Iterable[Document] = (),
-    remove: Iterable[str] = (),
-    move: Mapping[str, str] | None = None,
-    access: Mapping[str, tuple[str, ...] | None] | None = None,
-    *,
-    refit: bool = False,
-) -> Manifest:
-    with index.writing():
-        build = Build(index.sink())
-        try:
-            for source_id in remove:
-                assert build.remove(source_id)
-            build.move(move or {})
-            for document in put:
-                build.put(prepare(document))
-            build.regroup(access or {})
-            return build.publish(refit=refit)
-        finally:
-            build.close()
 
 
 def ids(searcher: Searcher, query: str, groups: tuple[str, ...] | None = None) -> list[str]:

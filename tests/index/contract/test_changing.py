@@ -13,8 +13,8 @@ from index.errors import IndexProblem
 from index.model import Document, Metadata
 from index.search.searcher import Searcher
 from index.snapshot.prepared import prepare
-from tests.index.conftest import DOCUMENTS
-from tests.index.contract.conftest import ids, update
+from tests.index.conftest import DOCUMENTS, update
+from tests.index.contract.conftest import ids
 
 
 def page(name: str, text: str, *groups: str, url: str = "") -> Document:

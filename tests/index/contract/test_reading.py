@@ -9,7 +9,8 @@ from index.build.opening import Index
 from index.filters import Filter
 from index.model import Groups
 from index.search.searcher import Searcher
-from tests.index.contract.conftest import LIBRARY, update
+from tests.index.conftest import update
+from tests.index.contract.conftest import LIBRARY
 
 PUBLIC = {document.source_id for document in LIBRARY if not document.metadata.groups}
 

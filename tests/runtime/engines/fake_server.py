@@ -14,12 +14,13 @@ type Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class Fake:
-    """A server with prepared chat answers; the last one repeats. `bodies` are the requests."""
+    """A server with prepared chat answers; the last one repeats. `bodies` are the requests, `listed` counts those for models."""
 
     def __init__(self) -> None:
         self.answers: list[Answer] = []
         self.bodies: list[Any] = []
         self.names = ["fake-1"]
+        self.listed, self.status = 0, 200
         self.release = asyncio.Event()
         self.url = ""
 
@@ -29,14 +30,15 @@ class Fake:
         return await answer(asked)
 
     async def models(self, asked: web.Request) -> web.Response:
-        return web.json_response({"data": [{"id": name} for name in self.names]})
+        self.listed += 1
+        return web.json_response({"data": [{"id": name} for name in self.names]}, status=self.status)
 
 
 @contextlib.asynccontextmanager
-async def serving(fake: Fake | None = None) -> AsyncIterator[Fake]:
+async def serving(fake: Fake | None = None, port: int = 0) -> AsyncIterator[Fake]:
     server = fake or Fake()
     routes = web.post("/v1/chat/completions", server.chat), web.get("/v1/models", server.models)
-    async with served(*routes) as address:
+    async with served(*routes, port=port) as address:
         server.url = f"{address}/v1"
         yield server
         server.release.set()

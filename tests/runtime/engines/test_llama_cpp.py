@@ -19,9 +19,9 @@ from bus.wire.parts import Constraints
 from runtime.engines.limits import misfit
 from runtime.engines.openai.engine import OpenAIEngine
 from tests.clients.installed import python_of
-from tests.in_process import stack
 from tests.polling import until
 from tests.runtime.engines.sample import collect, render, request, shape
+from tests.whole import whole
 
 
 @pytest.fixture(scope="module")
@@ -122,11 +122,11 @@ async def test_its_deadline_ends_it(engine: OpenAIEngine, server: str) -> None:
 
 async def test_a_run_over_it_ends_once(engine: OpenAIEngine, tmp_path: Path) -> None:
     """Every reply is checked: no uncited text is shown, and the run ends as every run does."""
-    async with stack(tmp_path, engine) as run:
+    async with whole(tmp_path, engine, cache_entries=0) as run:
         asked = QuestionAsked(
             question="When are refunds paid?", constraints=Constraints(max_tokens=24), deadline_s=100.0
         )
-        told = await run.ask(asked)
+        told = await run.tell(asked)
     assert told.types[-1] == "DONE"
     assert told.types.count("DONE") == 1
     assert told.record.outcome in ("answered", "closest", "refused", "failed")

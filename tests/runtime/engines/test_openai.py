@@ -2,10 +2,6 @@
 
 import asyncio
 import json
-import os
-import socket
-import subprocess
-import sys
 
 import msgspec
 import pytest
@@ -17,6 +13,7 @@ from runtime.engines.limits import misfit
 from runtime.engines.openai.engine import OpenAIEngine, Repeated
 from runtime.engines.openai.wire import backoff_s, retry_after_s
 from runtime.processes.ports import free_port
+from tests.bench.device.server import MlxLmServer
 from tests.runtime.engines.fake_server import says, sends, streams
 from tests.runtime.engines.sample import VARIABLES, collect, render, request, shape
 
@@ -215,27 +212,8 @@ def test_pauses():
 @pytest.fixture(scope="module")
 def server(tiny):
     """mlx-lm's own server with the tiny model."""
-    port = free_port()
-    options = ["-m", "mlx_lm", "server", "--log-level", "ERROR", "--port"]
-    command = [sys.executable, *options, str(port), "--model", str(tiny)]
-    environ = os.environ | {"MLX_DISABLE_COMPILE": "1", "HF_HUB_OFFLINE": "1"}
-    process = subprocess.Popen(command, env=environ, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    url = f"http://127.0.0.1:{port}/v1"
-    try:
-        _wait_until_up(port, process)
-        yield url
-    finally:
-        process.kill()
-        process.wait()
-
-
-def _wait_until_up(port, process):
-    """The port opens once the model is loaded."""
-    while process.poll() is None:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-    raise AssertionError("mlx_lm server ended")
+    with MlxLmServer(str(tiny)) as made:
+        yield made.url
 
 
 async def test_a_real_server(server, tiny):
