@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 class CutProxy:
     """A way to the server that breaks each connection after so many bytes of the answer, the later ones after more; or by `cut`.
 
-    `passed`: what has come from the server through it.
+    `passed`: what has come from the server through it. `address`: where it listens.
     """
 
     def __init__(self, edge: str, first: int = sys.maxsize) -> None:
@@ -17,12 +17,14 @@ class CutProxy:
         self.left = first
         self.connections = 0
         self.passed = bytearray()
+        self.address = ""
         self.tasks: set[asyncio.Task[None]] = set()
 
     @contextlib.asynccontextmanager
     async def listening(self) -> AsyncIterator[str]:
         server = await asyncio.start_server(self.accept, "127.0.0.1", 0)
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        self.address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        yield self.address
         server.close()
         for task in self.tasks:
             task.cancel()
@@ -43,7 +45,7 @@ class CutProxy:
         there, back = await asyncio.open_connection(self.host, int(self.port))
         sending = asyncio.create_task(self.copy(reader, back))
         try:
-            while left > 0 and (data := await there.read(min(64, left))):
+            while left > 0 and (data := await there.read(min(65536, left))):
                 left -= len(data)
                 writer.write(data)
                 self.passed += data

@@ -6,14 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from index.build.build import Build
-from index.build.local_sink import LocalSink
 from index.model import Document, Metadata
 from index.search.searcher import Searcher
 from index.search.spelling import meant, neighbours, unknown
-from index.snapshot import snapshot
-from index.snapshot.prepared import prepare
-from tests.index.conftest import DOCUMENTS
+from tests.index.conftest import DOCUMENTS, update
 
 TEXTS = {document.source_id: document.text for document in DOCUMENTS}
 
@@ -48,25 +44,14 @@ def test_the_right_document_comes_first(searcher: Searcher, query: str, source_i
 
 
 def test_misspelt_word_is_replaced_by_the_visible_one(tmp_path: Path) -> None:
-    index = tmp_path / "index"
-    with snapshot.writing(index):
-        build = Build(LocalSink(index))
-        for number, text in enumerate(
-            ("The severance is four weeks.", "Severe burns are cooled.", "A secret zeppelin.")
-        ):
-            seen = Metadata(groups=("board",) if number == 2 else ())
-            build.put(prepare(Document(source_id=f"d{number}", title="", text=text, language="en", metadata=seen)))
-        build.publish()
-    searcher = Searcher.open(index)
-    try:
+    texts = {"d0": "The severance is four weeks.", "d1": "Severe burns are cooled.", "d2": "A secret zeppelin."}
+    with closing(_opened(tmp_path / "index", {"en": texts}, d2=Metadata(groups=("board",)))) as searcher:
         assert searcher.search("sevrance pay")[0].source_id == "d0"
         assert searcher.variants("sevrance pay", "en") == {"en": "severance pay"}
         searcher.search("the zepelin", language="en", groups=("staff",))
         assert searcher.variants("the zepelin", "en", ("staff",)) == {}
         searcher.search("the zepelin", language="en")
         assert searcher.variants("the zepelin", "en") == {"en": "the zeppelin"}
-    finally:
-        searcher.close()
 
 
 ENGLISH = {
@@ -83,13 +68,16 @@ KOREAN = {
 }
 
 
-def _opened(index: Path, documents: dict[str, dict[str, str]]) -> Searcher:
-    with snapshot.writing(index):
-        build = Build(LocalSink(index))
-        for language, texts in documents.items():
-            for name, text in texts.items():
-                build.put(prepare(Document(source_id=name, title="", text=text, language=language)))
-        build.publish()
+def _opened(index: Path, documents: dict[str, dict[str, str]], **metadata: Metadata) -> Searcher:
+    """An index of these texts by language and id."""
+    update(
+        index,
+        (
+            Document(source_id=name, title="", text=text, language=language, metadata=metadata.get(name, Metadata()))
+            for language, texts in documents.items()
+            for name, text in texts.items()
+        ),
+    )
     return Searcher.open(index)
 
 
@@ -178,25 +166,18 @@ def test_odd_queries_are_just_words(searcher: Searcher, query: str) -> None:
 
 
 def test_longer_list_begins_with_the_shorter(tmp_path: Path) -> None:
-    index = tmp_path / "index"
-    with snapshot.writing(index):
-        build = Build(LocalSink(index))
-        for number in range(60):
-            subject = ("gate ", "lamp ")[number % 2] * (1 + number % 7)
-            other = "severance " if number % 11 == 5 else "severity "
-            text = f"Document {number}: {subject}{other}{'of many words ' * (number % 5)}"
-            build.put(prepare(Document(source_id=f"d{number}", title="", text=text, language="en")))
-        build.publish()
-    searcher = Searcher.open(index)
-    try:
+    texts = {}
+    for number in range(60):
+        subject = ("gate ", "lamp ")[number % 2] * (1 + number % 7)
+        other = "severance " if number % 11 == 5 else "severity "
+        texts[f"d{number}"] = f"Document {number}: {subject}{other}{'of many words ' * (number % 5)}"
+    with closing(_opened(tmp_path / "index", {"en": texts})) as searcher:
         longest = searcher.search("documents about severance of the gate", k=100, as_list=True)
         assert len(longest) > 30
         assert [hit.score for hit in longest] == sorted((hit.score for hit in longest), reverse=True)
         for k in (1, 3, 5, 10, 20, 40):
             hits = searcher.search("documents about severance of the gate", k=k, as_list=True)
             assert [hit.source_id for hit in hits] == [hit.source_id for hit in longest[:k]]
-    finally:
-        searcher.close()
 
 
 def test_articles_find_nothing_in_another_language(tmp_path: Path) -> None:
@@ -207,14 +188,3 @@ def test_articles_find_nothing_in_another_language(tmp_path: Path) -> None:
     with closing(_opened(tmp_path / "index", {"en": english | names, "es": spanish})) as opened:
         hits = opened.search("¿Cuánto es la baja de FibraSol antes de un año?", language="es", k=1, vector_k=0)
         assert [hit.source_id for hit in hits] == ["fibra"]
-
-
-def test_topic_decides_ties_and_weighs_less(built: Path) -> None:
-    searcher = Searcher.open(built)
-    try:
-        assert searcher.search("where is it worn", topic="foundry helmet")[0].source_id == "helmet"
-        for sides in ({}, {"bm25_k": 0}, {"vector_k": 0}):
-            assert searcher.search("helmet foundry", topic="library books", **sides)[0].source_id == "helmet"
-            assert searcher.search("helmet foundry", topic="? \ud800 " * 200, **sides)[0].source_id == "helmet"
-    finally:
-        searcher.close()

@@ -192,25 +192,6 @@ def test_other_embedder_is_named_and_not_mixed(tmp_path: Path) -> None:
     assert verify(index) == []
 
 
-def test_near_duplicates_are_one_hit_with_sources(tmp_path: Path) -> None:
-    rule = "Visitors register at the gate and carry the badge that they are given, visibly, until they leave the site again."
-    update(
-        tmp_path / "index",
-        [
-            Document(source_id="a", title="Gate", text=f"{rule} The fee is 30 euros for each day on the site."),
-            Document(source_id="b", title="Gate", text=f"{rule}  The fee is 30 euros for each day, on the site!"),
-            Document(source_id="c", title="Gate", text=f"{rule} The fee is 40 euros for each day on the site."),
-            Document(source_id="d", title="Canteen", text="The canteen serves soup at noon, and coffee all day."),
-        ],
-    )
-    searcher = Searcher.open(tmp_path / "index")
-    hits = {hit.source_id: hit for hit in searcher.search("What is the fee for visitors at the gate?")}
-    searcher.close()
-    assert hits["a"].also_in == ("b",)
-    assert "b" not in hits
-    assert hits["c"].also_in == ()
-
-
 @pytest.mark.parametrize(
     "places",
     [

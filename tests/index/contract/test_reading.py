@@ -57,7 +57,9 @@ def test_the_threshold_holds_for_vectors_alone(reader: Searcher) -> None:
 
 def test_topic_counts_less_than_the_question(reader: Searcher) -> None:
     assert reader.search("when is it replaced", topic="helmet of the foundry")[0].source_id == "helmet"
-    assert reader.search("reading room hours", topic="helmet")[0].source_id == "library"
+    for sides in ({}, {"bm25_k": 0}, {"vector_k": 0}):
+        for topic in ("helmet", "? \ud800 " * 200):
+            assert reader.search("reading room hours", topic=topic, **sides)[0].source_id == "library"
 
 
 def test_near_duplicate_is_merged_into_the_first(reader: Searcher) -> None:

@@ -14,10 +14,11 @@ from index.languages.characters import FROM_RIGHT
 from prompts.vocabulary import FlagKind, Outcome
 from runtime.edge.page.document import DIGEST, DOCUMENT, FILES, HERE, POLICY, words
 from tests.clients.axe import findings
+from tests.clients.cutting import CutProxy
 from tests.clients.table import Checker
 from tests.runtime.edge.citing import doubt
 from tests.runtime.edge.conftest import Pipeline
-from tests.runtime.edge.page.conftest import Line, ask, done
+from tests.runtime.edge.page.conftest import ask, done
 
 CHECKERS = (
     Checker(
@@ -41,7 +42,7 @@ SEEN = [
 
 @pytest.mark.parametrize(("language", "width", "scheme"), SEEN)
 async def test_axe_finds_nothing(
-    chromium: Browser, line: Line, pipeline: Pipeline, language: str, width: int, scheme: str
+    chromium: Browser, line: CutProxy, pipeline: Pipeline, language: str, width: int, scheme: str
 ) -> None:
     pipeline.scripts["doubt"] = doubt
     context = await chromium.new_context(

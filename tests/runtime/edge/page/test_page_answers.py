@@ -16,10 +16,11 @@ from bus.wire.settled import Settled, WithheldSentence
 from index.languages import of
 from runtime.keys import KeyFile, Scope
 from runtime.settings import AccessSettings, EdgeSettings, Settings
+from tests.clients.cutting import CutProxy
 from tests.clients.halves import Halves
 from tests.runtime.edge.citing import doubt
 from tests.runtime.edge.conftest import NEAR, SOURCE, Pipeline, citation, plays
-from tests.runtime.edge.page.conftest import Line, answer, ask, done
+from tests.runtime.edge.page.conftest import answer, ask, done
 from tests.runtime.served import open_edge
 
 pytestmark = pytest.mark.timeout(300)
@@ -217,7 +218,7 @@ async def test_it_fits_a_narrow_screen(page: Page) -> None:
     assert await page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
-async def test_broken_connection_resumes_without_repetition(page: Page, line: Line, pipeline: Pipeline) -> None:
+async def test_broken_connection_resumes_without_repetition(page: Page, line: CutProxy, pipeline: Pipeline) -> None:
     broken = asyncio.Event()
 
     async def halting(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:

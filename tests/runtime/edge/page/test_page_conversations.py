@@ -14,9 +14,10 @@ from bus.powers.sources import ListAsked, Question, SourceList, SourceText, Text
 from bus.transport.connection import connect
 from bus.wire.messages import QuestionAsked
 from index.filters import Filter
+from tests.clients.cutting import CutProxy
 from tests.runtime.edge.conftest import NEAR, SOURCE, Pipeline, near, plays
 from tests.runtime.edge.conftest import answer as answer_plainly
-from tests.runtime.edge.page.conftest import Line, answer, ask, done
+from tests.runtime.edge.page.conftest import answer, ask, done
 
 
 def heard(pipeline: Pipeline, word: str) -> "asyncio.Queue[QuestionAsked]":
@@ -243,7 +244,7 @@ async def test_verdict_and_its_reason_are_kept(page: Page, pipeline: Pipeline) -
     assert verdict == Verdict(verdict="wrong", note="It is 14 days")
 
 
-async def test_documents_list_unanswered_questions(page: Page, pipeline: Pipeline, line: Line) -> None:
+async def test_documents_list_unanswered_questions(page: Page, pipeline: Pipeline, line: CutProxy) -> None:
     async def answer_later(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
         pipeline.scripts["later"] = answer_plainly
         await near(pipeline, run_id, question)
