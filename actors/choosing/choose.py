@@ -8,6 +8,7 @@ what is out of date in in_force.py; what becomes of a choice in actors/selecting
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from operator import mul
 
 import msgspec
@@ -23,7 +24,6 @@ from actors.choosing.units import MOST, Unit, units_of
 from actors.choosing.weights import Weights, given_weights, weights
 from actors.evidence.spans import Slice
 from bus.wire.parts import Collection, Passage, Question, Span
-from index.languages.characters import fold
 from index.languages.negation import is_negated
 from index.languages.words import terms
 from index.text.passages import weigh
@@ -233,7 +233,7 @@ def without_entries(read: list[Read], passages: Sequence[Passage]) -> list[Read]
     """The units without entries of a table of contents: those that are only the name of a file or a part of one."""
     files = (passage.source_id.rpartition("/")[2] for passage in passages)
     names = (name for each in read for name in (*each.unit.path, passages[each.unit.passage].title))
-    parts = {_bare(fold(name)) for name in {*files, *names}}
+    parts = {_bare(words_of(name).folded) for name in {*files, *names}}
     return [each for each in read if each.unit.kind in _DATA or _bare(each.folded) not in parts] or read
 
 
@@ -256,7 +256,7 @@ def to_show(asked: Asked, ranked: Sequence[Ranked], most: float = MOST) -> list[
     best = ranked[0].unit
     likely: list[Ranked] = []
     for each in ranked[:DEEP]:
-        alone = each.unit.kind == "definition" or _is_short(each.unit)
+        alone = each.unit.kind == "definition" or _is_short(each.unit.text)
         elsewhere = (each.unit.passage, each.unit.section) != (best.passage, best.section)
         row_beside = each.unit.kind == "table_row" != best.kind
         least = _LEAST_ALONE if likely and alone else LEAST_SHARE
@@ -334,11 +334,12 @@ def _around(shown: Sequence[Ranked], ranked: Sequence[Ranked], most: float) -> I
 
 def _adds_nothing(unit: Unit) -> bool:
     """Whether a sentence is a heading, a question, a greeting or a signature."""
-    return _is_short(unit) or says_nothing(unit.text)
+    return _is_short(unit.text) or says_nothing(unit.text)
 
 
-def _is_short(unit: Unit) -> bool:
-    return all(weigh(line) < _SHORT and not line.rstrip().endswith(STOPS) for line in unit.text.splitlines())
+@lru_cache(maxsize=4096)
+def _is_short(text: str) -> bool:
+    return all(weigh(line) < _SHORT and not line.rstrip().endswith(STOPS) for line in text.splitlines())
 
 
 def _fitting(first: Sequence[Ranked], likely: Sequence[Ranked], most: float) -> list[Ranked]:

@@ -124,14 +124,14 @@ def _with(read: Read, aliases: Sequence[Alias]) -> Read:
 def _read(unit: Unit, passage: Passage) -> Read:
     sentences = tuple(passage.text[start:end] for start, end in unit.sentences)
     above = " \n ".join((*unit.path, passage.title, file_words(passage.source_id, passage.title), unit.intro))
-    return Read(unit, *_words_read(sentences, above), tuple(_NUMBERED.sub("", sentence) for sentence in sentences))
+    return Read(unit, *_words_read(sentences, above))
 
 
 @lru_cache(maxsize=4096)
 def _words_read(
     sentences: tuple[str, ...], above: str
-) -> tuple[frozenset[str], frozenset[str], str, str, tuple[frozenset[str], ...]]:
-    """The fields of Read from `bag` to `sentences`. `above`: the headings, the title and what introduces the unit."""
+) -> tuple[frozenset[str], frozenset[str], str, str, tuple[frozenset[str], ...], tuple[str, ...]]:
+    """The fields of Read from `bag` on. `above`: the headings, the title and what introduces the unit."""
     own = [words_of(sentence) for sentence in sentences]
     context = words_of(above)
     folded = " \n ".join(each.folded for each in own)
@@ -141,6 +141,7 @@ def _words_read(
         folded,
         f"{folded} \n {context.folded}",
         tuple(each.terms for each in own),
+        tuple(_NUMBERED.sub("", sentence) for sentence in sentences),
     )
 
 

@@ -7,6 +7,7 @@ import asyncio
 import itertools
 import json
 import logging
+import re
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property
@@ -18,6 +19,7 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.js import JetStreamContext
 from nats.js.errors import APIError, NotFoundError
+from nats.protocol.command import hpub_cmd
 
 from bus.transport.configuration import Config, changed, streams
 from bus.transport.envelope import Frame, header_lines, set_aside
@@ -46,6 +48,8 @@ PATIENCE_S = 15.0
 _REFUSED = "authorization violation"
 #: The first connection must fail without an answer: with unlimited attempts, `nats.connect` would never return.
 _FIRST: dict[str, Any] = {"allow_reconnect": False, "max_reconnect_attempts": 1}
+#: Lines of a header that need no change: names as nats-py takes them, and values without white space around them.
+_HEADERS = re.compile(r"(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+: (?!\s)[^\r\n]*(?<!\s)\r\n)+")
 
 
 class Connection(Client):
@@ -71,7 +75,8 @@ class Connection(Client):
         if (taker := self.takers.get(sid)) is not None:
             taker((subject, reply, headers or b"", data))
         elif (receiver := self.receivers.get(sid)) is not None:
-            receiver(self._build_message(sid, subject, reply, data, await self._process_headers(headers)))
+            told = await self._process_headers(headers) if headers else None
+            receiver(self._build_message(sid, subject, reply, data, told))
         else:
             await super()._process_msg(sid, subject, reply, data, headers)
             return
@@ -101,6 +106,21 @@ class Connection(Client):
                 expiry.cancel()
         finally:
             self.inbox.close(reply)
+
+    async def _send_publish(
+        self, subject: str, reply: str, payload: bytes, payload_size: int, headers: dict[str, Any] | None
+    ) -> None:
+        """As nats-py's, which strips, checks and encodes each name and value of a header by itself."""
+        lines = "".join([f"{name}: {value}\r\n" for name, value in headers.items()]) if headers else ""
+        if not headers or not _HEADERS.fullmatch(lines) or lines.count("\n") != len(headers):
+            await super()._send_publish(subject, reply, payload, payload_size, headers)
+            return
+        told = f"NATS/1.0\r\n{lines}\r\n".encode()
+        self.stats["out_msgs"] += 1
+        self.stats["out_bytes"] += payload_size
+        await self._send_command(hpub_cmd(subject, reply, told, payload))
+        if self._flush_queue is not None and self._flush_queue.empty():
+            await self._flush_pending()
 
     _parse_header_lines = staticmethod(header_lines)  # nats-py's looks at each character of each name
 
@@ -318,7 +338,8 @@ class Inbox:
         """A reply subject; its messages go to `taker` until `close`."""
         if self._subscribed is None:
             self._subscribed = asyncio.create_task(receive(self.client, f"{self._prefix}.*", self._take))
-        await asyncio.shield(self._subscribed)
+        if not self._subscribed.done():
+            await asyncio.shield(self._subscribed)
         token = str(next(self._tokens))
         self._takers[token] = taker
         return f"{self._prefix}.{token}"

@@ -204,11 +204,21 @@ async def relay[Unit](edge: Edge, reader: Reader, form: Form[Unit], client: Clie
 async def whole(reader: Reader, timeout_s: float, late: str, headers: Mapping[str, str] | None = None) -> Transcript:
     """The run once it has ended. Raises Unavailable, and Problem 504 with the detail `late` when it does not end in time."""
     transcript = Transcript(reader.run_id)
+    for batch in await all_batches(reader, timeout_s, late, headers):
+        for _ in transcript.add(batch):
+            pass
+    return transcript
+
+
+async def all_batches(
+    reader: Reader, timeout_s: float, late: str, headers: Mapping[str, str] | None = None
+) -> list[list[Numbered]]:
+    """All events of the run once it has ended. Raises as `whole`."""
+    batches = []
     try:
         async with asyncio.timeout(timeout_s):
             while batch := await reader.batch():
-                for _ in transcript.add(batch):
-                    pass
+                batches.append(batch)
     except (TimeoutError, TooSlow):
         raise Problem(504, "timeout", late, headers) from None
-    return transcript
+    return batches

@@ -14,7 +14,7 @@ from bus.wire.subjects import check_id, key_of
 from runtime.edge.door import CALLER
 from runtime.edge.parameters import HEADER, IDEMPOTENCY_KEY, idempotency_key
 from runtime.edge.problems import RETRY_AFTER_S, Problem
-from runtime.edge.relay import FAILURES, whole
+from runtime.edge.relay import FAILURES, all_batches
 from runtime.edge.request_parsing import last_event_id, wants_json
 from runtime.edge.routes import Reply, Route, json_response, parameter, run_headers
 from runtime.edge.sse import EventForm, stream
@@ -82,7 +82,7 @@ async def finished_record(edge: Edge, reader: Reader, deadline_s: float) -> RunR
     """The record of the run once it has ended. Raises Unavailable, or Problem 504 when it does not end in time."""
     run_id = reader.run_id
     late = f"run {run_id} did not finish within {deadline_s:g} s; look at /v1/runs/{run_id}, or ask for a stream"
-    await whole(reader, deadline_s + edge.timeouts.grace_s, late, run_headers(run_id))
+    await all_batches(reader, deadline_s + edge.timeouts.grace_s, late, run_headers(run_id))
     record = _record.decode(reader.record) if reader.record else await edge.runs.record(run_id)
     assert record is not None, "a run that has ended has a record"
     return record
