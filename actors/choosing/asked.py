@@ -37,7 +37,7 @@ _MEASURES: Final = {
     "price": union(lambda language: language.questions.things.price),
     "duration": union(lambda language: language.questions.things.duration),
 }
-_NUMERAL = re.compile(r"\d+(?:[.,٫٬]\d+)*")
+_NUMERAL = re.compile(r"(?<![A-Za-z\d])\d+(?:[.,٫٬]\d+)*")  # behind a letter it is part of a name
 _DATED = re.compile(r"\d[:./-]\d")
 _YEAR = r"\b1\d{3}\b|\b20\d{2}\b"
 _CAPITALISED = r"(?<![.!?]\s)(?<!^)\b[A-ZÀ-Ý][\w'’.-]+(?:\s+(?:{small})?\s*[A-ZÀ-Ý][\w'’.-]*)*"
@@ -106,7 +106,7 @@ def _things(kind: Kind, language: str) -> re.Pattern[str]:
     capitalised = _CAPITALISED.format(small="|".join(things.in_names.split()))
     match kind:
         case "count":
-            return pattern((r"\d", *things.count))
+            return pattern((_NUMERAL.pattern, *things.count))
         case "time":
             return pattern((_YEAR, *things.time))
         case "person":

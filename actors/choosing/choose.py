@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from actors.choosing.aliases import aliases, listed
 from actors.choosing.asked import Asked, read_question
-from actors.choosing.features import FEATURES, Read, add_nearness, read_units, values, words_of
+from actors.choosing.features import FEATURES, Read, add_nearness, lacking, read_units, values, words_of
 from actors.choosing.in_force import in_force
 from actors.choosing.rows import MOST_OF_ROW, TOLD, cells, look_up
 from actors.choosing.signs import DEEP, LEAST_SHARE, Ranked, probability, signs
@@ -396,11 +396,12 @@ def _among(one: Ranked, others: Sequence[Ranked]) -> bool:
 
 
 def lead_of(asked: Asked, read: Read) -> tuple[int, int]:
-    """The sentence of a unit that holds most of the question, one with the kind of thing asked for before others; of a row the
-    cell asked for.
+    """The sentence of a unit that holds most of the question, one with its codes and one with the kind of thing asked for before
+    others; of a row the cell asked for.
     """
     unit = read.unit
     if unit.kind == "table_row" and (cell := look_up(asked, unit.text).best):
         return unit.start + cell.start, unit.start + cell.end
-    best = max(range(len(read.sentences)), key=lambda k: (read.fit(asked, k), -k))
-    return unit.sentences[best]
+    codes = (*asked.identifiers, *asked.likely)
+    lacks = [lacking(codes, fold(text)) for text in read.sentence_texts]
+    return unit.sentences[max(range(len(lacks)), key=lambda k: (read.fit(asked, k) - lacks[k], -k))]

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from actors.choosing.asked import read_question
-from actors.choosing.choose import MOST_UNITS, Ranked, choice_of, rank, to_show
+from actors.choosing.choose import MOST_UNITS, Ranked, choice_of, lead_of, rank, to_show
 from actors.choosing.features import FEATURES, words_of
 from actors.choosing.units import LONG_PARAGRAPH, units_of
 from actors.choosing.weights import weights
@@ -244,6 +244,21 @@ def test_long_paragraph_is_split_into_whole_sentences() -> None:
     units = units_of(passages(("prose", text)))
     assert [each.text for each in units] == [f"{SENTENCE} {SENTENCE}"] * 2
     assert all(each.weight <= LONG_PARAGRAPH for each in units)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "lead"),
+    [
+        ("What does the display show at E04?", "The display shows E12: too hot. E04: no water.", "E04: no water."),
+        ("How many colour pages does the printer print?", "The colour printer is a Pico M73. It prints 300 pages.",
+         "It prints 300 pages."),
+    ],
+)  # fmt: skip
+def test_lead_has_the_codes_and_the_number(question: str, text: str, lead: str) -> None:
+    (one,) = found(question, text)
+    asked = read_question(resolved(QuestionAsked(question=question)), Collection())
+    start, end = lead_of(asked, one.read)
+    assert text[start:end] == lead
 
 
 @pytest.mark.parametrize(
