@@ -6,6 +6,7 @@ only in what a later one says of the same; one of a year or version is replaced 
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
@@ -13,11 +14,14 @@ from msgspec.structs import replace
 from actors.choosing.asked import Asked, holds, tells_time
 from actors.choosing.features import Read
 from actors.choosing.signs import DEEP, LEAST_SHARE, Ranked
-from actors.evidence.standing import is_later, out_of_date, when
+from actors.evidence.standing import is_later, moves, out_of_date, when
 from bus.wire.parts import Passage
+from index.languages.characters import ascii_digits
 
 #: What being out of date counts against a unit, in the scores of the ranking; twice where what replaces it has a likely unit.
 OUT_OF_DATE = 3.0
+#: A number that is no year.
+_NUMBER = re.compile(r"(?<![\w.,])(?!(?:19|20)\d\d(?!\d))\d+(?:[.,:]\d+)*")
 #: A unit speaks of the same as one that it replaces if it has this part of that one's words.
 _SAME = 0.5
 #: A later unit returns to what an earlier one answers if it has this part of the question.
@@ -27,12 +31,33 @@ _RETURNS = 0.3
 def in_force(asked: Asked, ranked: list[Ranked], passages: Sequence[Passage]) -> tuple[list[Ranked], dict[str, str]]:
     """The units in their new order, and the documents that are out of date, each with its replacement."""
     old = out_of_date(passages, asked.text)
+    ranked = _moved(asked, ranked, passages)
     if not ranked or not old:
         return ranked, old
     newer = _newer_units(ranked, passages, old)
     if (best := ranked[0]).unit.order not in newer and passages[best.unit.passage].source_id in old:
         ranked, old = _last_said(asked, ranked, passages, old)
     return _by_validity(ranked, passages, old, newer), old
+
+
+def _moved(asked: Asked, ranked: list[Ranked], passages: Sequence[Passage]) -> list[Ranked]:
+    """A unit of another document that moves or cancels what the best one says, and names a number of it, comes first."""
+    if not ranked or not (own := _numbers(ranked[0]) - set(_NUMBER.findall(ascii_digits(asked.text)))):
+        return ranked
+    best = ranked[0]
+    source = passages[best.unit.passage].source_id
+    for each in ranked[1:DEEP]:
+        said = _numbers(each)
+        names = own & said and said - own and passages[each.unit.passage].source_id != source
+        same = each.share >= LEAST_SHARE and asked.weight_of(each.read.bag) >= _SAME * asked.whole
+        if names and same and moves(each.unit.text) and not moves(best.unit.text):
+            first = replace(each, score=best.score + math.log(2), share=best.share)
+            return [first, *(other for other in ranked if other is not each)]
+    return ranked
+
+
+def _numbers(one: Ranked) -> set[str]:
+    return set(_NUMBER.findall(ascii_digits(" ".join(one.read.sentence_texts))))
 
 
 def _newer_units(ranked: Sequence[Ranked], passages: Sequence[Passage], old: Mapping[str, str]) -> dict[int, Ranked]:

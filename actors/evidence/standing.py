@@ -116,6 +116,11 @@ def _standing(field: str) -> re.Pattern[str]:
     return union(lambda language: getattr(language.terms.standing, field))
 
 
+def moves(text: str) -> bool:
+    """Whether a text moves, changes or cancels something that was announced."""
+    return bool(_standing("moves").search(text))
+
+
 def _newest(by: str, old: dict[str, str]) -> str:
     """The latest replacement of a document, following the chain."""
     seen = {by}

@@ -74,3 +74,23 @@ async def test_later_document_that_returns_to_the_matter_comes_first(later: str,
     voted = "The committee voted to buy a second-hand coxed four from Hexham for £6,200."
     found = minutes(voted, later, "Tea is at four.")
     assert (await first_shown("Are we buying the boat from Hexham?", *found) == found[1].source_id) is first
+
+
+@pytest.mark.parametrize(
+    ("text", "says", "notice", "first"),
+    [
+        ("Where is the book fair?", "The book fair is held on 16 May in the square.",
+         "The book fair is postponed from 16 May to 30 May, and held in the school.", True),
+        ("Where is the book fair?", "The book fair is held on 16 May in the square.",
+         "The chess evening is postponed from 16 May to 30 May.", False),
+        ("책 장터는 어디서 열리나요?", "책 장터는 5월 16일 광장에서 열린다.",
+         "책 장터를 16일에서 30일로 연기하고 학교에서 연다.", True),
+        ("Où a lieu la foire aux livres ?", "La foire aux livres a lieu le 16 mai sur la place.",
+         "Nous reportons la foire aux livres du 16 au 30 mai, à l'école.", True),
+        ("¿Dónde es la feria del libro?", "La feria del libro es el 16 de mayo en la plaza.",
+         "Se aplaza la feria del libro del 16 al 30 de mayo, en la escuela.", True),
+    ],
+)  # fmt: skip
+async def test_notice_that_moves_something_comes_first(text: str, says: str, notice: str, first: bool) -> None:
+    plan, news = passage("minutes-april.md", says, title="Committee"), passage("notice.md", notice, title="Notice")
+    assert (await first_shown(text, plan, news) == news.source_id) is first
