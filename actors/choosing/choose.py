@@ -403,5 +403,5 @@ def lead_of(asked: Asked, read: Read) -> tuple[int, int]:
     if unit.kind == "table_row" and (cell := look_up(asked, unit.text).best):
         return unit.start + cell.start, unit.start + cell.end
     codes = (*asked.identifiers, *asked.likely)
-    lacks = [lacking(codes, fold(text)) for text in read.sentence_texts]
+    lacks = [lacking(codes, words_of(text).folded) for text in read.sentence_texts]
     return unit.sentences[max(range(len(lacks)), key=lambda k: (read.fit(asked, k) - lacks[k], -k))]
