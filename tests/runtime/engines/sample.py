@@ -1,4 +1,4 @@
-"""Sample variables of every prompt, and requests over them."""
+"""A sample prompt, and requests over it."""
 
 import asyncio
 import itertools
@@ -10,9 +10,6 @@ from prompts.vocabulary import Priority
 from runtime.engines.engine import Delta, Engine, Finished, Request
 from runtime.engines.mlx.engine import MlxEngine
 
-CHUNKS = (c.Chunk(source_file="a.md", score=0.5, content="Refunds are paid within 14 days."),)
-EVIDENCE = (c.Evidence(n=1, source_id="a", title="A", text="Refunds are paid within 14 days."),)
-SUB = c.SubQuery(id="sq_1", statement="refund time", focus="days")
 RELEVANCE = c.Relevance(
     sub_query_id="sq_1",
     sub_query_statement="refund time",
@@ -22,26 +19,11 @@ RELEVANCE = c.Relevance(
     missing_aspects=(),
 )
 
-VARIABLES: tuple[c.Prompt[Any], ...] = (
-    c.ClassifyIntent(user_query="When are refunds paid?", language="en"),
-    c.RewriteQuery(current_query="And?", conversation_history=(), language="en"),
-    c.ClassifyQuery(original_query="When?", language="en"),
-    c.DecomposeQuery(original_query="When?", language="en"),
-    c.JudgeRelevance(
-        sub_query_id="sq_1", sub_query_statement="s", sub_query_focus="f", retrieved_chunks=CHUNKS, language="en"
-    ),
-    c.JudgeSufficiency(original_query="q", sub_queries=(SUB,), sub_query_analyses=(RELEVANCE,), language="en"),
-    c.SelectEvidence(original_query="q", retrieved_chunks=CHUNKS, language="en"),
-    c.AnswerSimple(original_query="q", retrieved_chunks=EVIDENCE, language="en"),
-    c.AnswerReport(original_query="q", sub_query_analyses=(RELEVANCE,), evidence=EVIDENCE, language="en"),
-    c.AnswerSynthesis(query="q", evidence=EVIDENCE, language="en"),
-    c.AnswerStructured(question="q", contexts=EVIDENCE, language="en"),
-    c.AnswerHint(question="q", contexts=EVIDENCE, language="en"),
-    c.VerifyAnswer(answer="a", evidence=EVIDENCE, language="en"),
-    c.GuardLanguage(text="Les remboursements [1].", target_language="fr"),
+PLAIN = c.AnswerSimple(
+    original_query="q",
+    retrieved_chunks=(c.Evidence(n=1, source_id="a", title="A", text="Refunds are paid within 14 days."),),
+    language="en",
 )
-
-PLAIN = VARIABLES[7]
 _ids = itertools.count(1)
 
 

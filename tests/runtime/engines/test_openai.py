@@ -15,14 +15,14 @@ from runtime.engines.openai.wire import backoff_s, retry_after_s
 from runtime.processes.ports import free_port
 from tests.bench.device.server import MlxLmServer
 from tests.runtime.engines.fake_server import says, sends, streams
-from tests.runtime.engines.sample import VARIABLES, collect, render, request, shape
+from tests.runtime.engines.sample import collect, render, request, shape
 
 YES = shape(ok={"type": "boolean"})
 
 
 async def test_text_streams(engine, fake):
     fake.answers = [streams("Refunds ", "take ", "", "14 days.")]
-    deltas, finished = await collect(engine, request(VARIABLES[7], rendered=render("Q", max_tokens=50), seed=3))
+    deltas, finished = await collect(engine, request(rendered=render("Q", max_tokens=50), seed=3))
     assert deltas == ["Refunds ", "take ", "14 days."]
     assert finished.text == "Refunds take 14 days."
     assert (finished.engine, finished.model, finished.finish_reason) == ("openai", "fake-1", "stop")

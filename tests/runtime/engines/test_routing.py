@@ -10,13 +10,13 @@ import pytest
 
 from bus.wire.errors import NoReply, Unavailable
 from index.plugins import installed
-from prompts.contracts import PROMPTS
 from runtime.commands.replay import replay_command
 from runtime.engines.engine import Engine, Wiring
 from runtime.engines.rendering import Routes, make_engine
 from runtime.engines.scripted.engine import ScriptedEngine
 from runtime.settings import InferenceSettings, SettingsError, load
-from tests.runtime.engines.sample import PLAIN, VARIABLES, collect, request
+from tests.prompts.samples import SAMPLES
+from tests.runtime.engines.sample import PLAIN, collect, request
 
 
 class Counted(ScriptedEngine):
@@ -109,11 +109,7 @@ def test_replay_offers_the_installed_engines() -> None:
     assert choice.choices == ("recorded", *installed("engines"))
 
 
-def test_samples_cover_every_prompt():
-    assert [type(v) for v in VARIABLES] == list(PROMPTS)
-
-
-@pytest.mark.parametrize("variables", VARIABLES, ids=lambda v: v.name)
+@pytest.mark.parametrize("variables", SAMPLES, ids=lambda v: v.name)
 async def test_default_script_answers_in_the_contract(variables):
     deltas, finished = await collect(ScriptedEngine(), request(variables))
     assert "".join(deltas) == finished.text
@@ -140,7 +136,7 @@ async def test_what_was_shown_is_not_repeated(shown, fresh):
 async def test_one_prompt_can_be_overridden():
     engine = ScriptedEngine({"answer_simple": "no"})
     assert (await collect(engine, request(PLAIN)))[1].text == "no"
-    assert (await collect(engine, request(VARIABLES[8])))[1].text != "no"
+    assert (await collect(engine, request(SAMPLES[8])))[1].text != "no"
 
 
 async def test_script_may_fail_and_deadlines_hold():

@@ -31,10 +31,11 @@ from prompts.contracts import (
 )
 from prompts.library import Library
 from prompts.vocabulary import Language
-from runtime.engines.engine import Delta, Finished, Request
 from runtime.engines.extractive.engine import RULES, ExtractiveEngine, reply_to
 from runtime.engines.extractive.judging import judge_relevance
+from runtime.engines.limits import misfit
 from tests.runtime.engines.extractive.cases import ANSWERED, PASSAGES, chunks, evidence
+from tests.runtime.engines.sample import collect, request
 
 
 def variables(language: Language, *, times: int = 1) -> list[Prompt[Any]]:
@@ -74,20 +75,6 @@ def variables(language: Language, *, times: int = 1) -> list[Prompt[Any]]:
     ]
 
 
-def outside(schema: dict[str, Any], value: Any, path: str) -> list[str]:
-    """Where a value breaks its schema's bounds."""
-    if isinstance(value, dict):
-        return [p for key, inner in value.items() for p in outside(schema["properties"][key], inner, f"{path}.{key}")]
-    if isinstance(value, list):
-        low, high = schema.get("minItems", 0), schema["maxItems"]
-        count = [] if low <= len(value) <= high else [f"{path} has {len(value)} items, not {low} to {high}"]
-        return count + [p for k, inner in enumerate(value) for p in outside(schema["items"], inner, f"{path}[{k}]")]
-    if isinstance(value, str) and "enum" not in schema:
-        low, high = schema.get("minLength", 0), schema["maxLength"]
-        return [] if low <= len(value) <= high else [f"{path} has {len(value)} characters, not {low} to {high}"]
-    return []
-
-
 @pytest.fixture(scope="module")
 def library() -> Library:
     return Library()
@@ -106,25 +93,14 @@ def test_replies_match_their_types_and_bounds(language: Language, times: int, li
         schema = library.file(given.name).schema
         if schema is not None:
             raw = msgspec.json.decode(msgspec.json.encode(reply))
-            assert outside(schema, raw, given.name) == []
+            assert misfit(raw, schema) == ""
             assert msgspec.convert(raw, given.reply_type()) == reply
-
-
-async def collected(given: Prompt[Any], shown: str = "") -> tuple[list[str], Finished]:
-    request = Request(
-        request_id="r", variables=given, rendered=None, priority="answer", deadline=1e9, already_shown=shown
-    )
-    items = [item async for item in ExtractiveEngine().generate(request)]
-    *deltas, last = items
-    assert isinstance(last, Finished)
-    assert all(isinstance(delta, Delta) and delta.text for delta in deltas)
-    return [delta.text for delta in deltas if isinstance(delta, Delta)], last
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_deltas_join_to_the_text(language: Language) -> None:
     for given in variables(language):
-        deltas, last = await collected(given)
+        deltas, last = await collect(ExtractiveEngine(), request(given))
         assert "".join(deltas) == last.text
         if given.reply_type() is not str:
             assert msgspec.json.decode(last.text, type=given.reply_type()) == reply_to(given)
@@ -134,7 +110,7 @@ async def test_deltas_join_to_the_text(language: Language) -> None:
 async def test_shown_text_is_not_repeated(cut: int) -> None:
     given = next(v for v in variables("en") if isinstance(v, AnswerSimple))
     whole = str(reply_to(given))
-    deltas, last = await collected(given, shown=whole[:cut])
+    deltas, last = await collect(ExtractiveEngine(), request(given, already_shown=whole[:cut]))
     assert "".join(deltas) == whole[cut:]
     assert last.text == whole
 

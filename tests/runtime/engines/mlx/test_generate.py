@@ -7,12 +7,12 @@ import msgspec
 import pytest
 
 from bus.wire.errors import BadReply, NoReply, Unavailable
-from prompts.contracts import PROMPTS
 from prompts.library import Library
 from runtime.engines.engine import Delta
 from runtime.engines.limits import misfit
 from runtime.engines.mlx.grammar import shortest
-from tests.runtime.engines.sample import ENDLESS, VARIABLES, collect, released, render, request, shape
+from tests.prompts.samples import SAMPLES
+from tests.runtime.engines.sample import ENDLESS, collect, released, render, request, shape
 
 JUDGE = shape(verdict={"enum": ["clean", "minor_issues"]}, score={"type": "integer", "minimum": 0, "maximum": 9})
 NOTE = shape(ok={"type": "boolean"}, note={"type": "string", "maxLength": 12})
@@ -130,7 +130,7 @@ async def test_closing_the_iterator_frees_the_row(mlx):
 
 
 async def test_record_has_the_cost(mlx):
-    variables = VARIABLES[12]
+    variables = SAMPLES[12]
     await collect(mlx, request(variables, rendered=render("x " * 90, schema=JUDGE, max_tokens=64), seed=3))
     record = mlx.records[-1]
     assert (record.prompt, record.engine, record.model, record.ending) == ("verify_answer", "mlx", mlx.model, "stop")
@@ -148,7 +148,6 @@ async def test_closed_engine_is_unavailable(start):
 
 
 LIBRARY = Library()
-JSON_PROMPTS = [v for v in VARIABLES if v.reply_type() is not str]
 ITEM = shape(id={"type": "string", "minLength": 2}, kind={"enum": ["a", "longest"]})
 
 
@@ -166,7 +165,7 @@ def test_shortest_reply(schema, text):
     assert shortest(schema) == text
 
 
-@pytest.mark.parametrize("variables", VARIABLES, ids=lambda v: v.name)
+@pytest.mark.parametrize("variables", SAMPLES, ids=lambda v: v.name)
 async def test_every_prompt_gets_a_valid_reply(mlx, variables):
     rendered = LIBRARY.render(variables)
     # The whole system texts are long in the tiny model's tokens.
@@ -195,7 +194,3 @@ async def test_reply_without_room_is_marked_as_cut(mlx, room):
         assert finished.tokens_out <= room
         assert misfit(json.loads(finished.text), schema) == ""
     assert "length" in reasons
-
-
-def test_every_json_prompt_has_a_sample():
-    assert len(JSON_PROMPTS) == sum(prompt.reply_type() is not str for prompt in PROMPTS)
