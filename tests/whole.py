@@ -1,7 +1,8 @@
 """The whole pipeline in this process over a nats-server of its own: actors, inference, a search over a few pages, a client."""
 
+import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,12 +25,17 @@ from bus.transport.health import Watch
 from bus.transport.settings import BusSettings
 from bus.wire.messages import Message, QuestionAsked
 from bus.wire.parts import Passage
+from index.model import Document
+from index.search.searcher import Searcher
 from runtime.engines.engine import Engine
+from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.processes import nats_users
 from runtime.processes.inference import Inference
 from runtime.processes.nats_users import Credentials
+from runtime.processes.search import Threads
 from runtime.settings import InferenceSettings
 from tests.bus.wires import serving
+from tests.index.conftest import update
 from tests.made_runs import by_share, passage
 
 PAGES = {
@@ -114,6 +120,7 @@ class Whole:
     janitor: Janitor
     settings: BusSettings
     stop_asks: Callable[[], Awaitable[None]]
+    find: Callable[[SearchRequest], Awaitable[SearchReply]]
 
     @property
     def watches(self) -> tuple[Watch, ...]:
@@ -181,7 +188,7 @@ async def whole(
         journal = Journal(client)
         runs = Runs(journal)
         await runs.start()
-        yield Whole(worker, inference, runs, journal, users, janitor, settings, stop_asks)
+        yield Whole(worker, inference, runs, journal, users, janitor, settings, stop_asks, find)
         await runs.stop()
         await stop_requests()
         await janitor.stop()
@@ -192,3 +199,13 @@ async def whole(
             await each.close()
         assert worker.bugs == []
         assert asks.bugs == []
+
+
+@contextlib.asynccontextmanager
+async def whole_over(folder: Path, documents: Iterable[Document]) -> AsyncIterator[Whole]:
+    """All of it, with a search over a real index of these documents."""
+    await asyncio.to_thread(update, folder / "index", documents)
+    searcher = await asyncio.to_thread(Searcher.open, folder / "index")
+    with contextlib.closing(searcher), contextlib.closing(Threads(lambda: searcher, 2)) as threads:
+        async with whole(folder / "whole", ExtractiveEngine(), find=threads.find) as made:
+            yield made

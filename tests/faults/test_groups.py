@@ -1,6 +1,5 @@
 """Documents by group: for any question of any caller, no word of a document leaves for a caller outside its groups."""
 
-import asyncio
 import itertools
 import random
 import shutil
@@ -37,7 +36,7 @@ from runtime.replay.replayer import replay
 from runtime.replay.trace import Trace
 from runtime.settings import InferenceSettings
 from tests.index.conftest import opened_by, update
-from tests.whole import Whole, whole
+from tests.whole import Whole, whole_over
 
 GROUPS = ("sales", "hr", "board", "경영")
 _SYLLABLES = [a + b for a in "bdfgklmprstvz" for b in "aeiou"]
@@ -288,24 +287,13 @@ QUESTIONS = (
 
 
 @pytest.fixture(scope="module")
-async def index(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Threads]:
-    folder = tmp_path_factory.mktemp("grouped") / "index"
-    hidden = [
-        Document(source_id=f"{name}.md", title=name.capitalize(), text=text, metadata=Metadata(groups=("board",)))
-        for name, text in HIDDEN.items()
+async def run(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Whole]:
+    documents = [
+        Document(source_id=f"{name}.md", title=name.capitalize(), text=text, metadata=Metadata(groups=groups))
+        for texts, groups in ((HIDDEN, ("board",)), (OPEN, ()))
+        for name, text in texts.items()
     ]
-    seen = [Document(source_id=f"{name}.md", title=name.capitalize(), text=text) for name, text in OPEN.items()]
-    await asyncio.to_thread(update, folder, [*hidden, *seen])
-    searcher = await asyncio.to_thread(Searcher.open, folder)
-    threads = Threads(lambda: searcher, 2)
-    yield threads
-    await asyncio.to_thread(threads.close)
-    searcher.close()
-
-
-@pytest.fixture(scope="module")
-async def run(tmp_path_factory: pytest.TempPathFactory, index: Threads) -> AsyncIterator[Whole]:
-    async with whole(tmp_path_factory.mktemp("whole"), ExtractiveEngine(), find=index.find) as made:
+    async with whole_over(tmp_path_factory.mktemp("grouped"), documents) as made:
         yield made
 
 
@@ -341,9 +329,9 @@ async def test_permitted_caller_is_answered_from_the_document(run: Whole) -> Non
         assert b"salaries.md" in left
 
 
-async def test_fork_searches_like_its_run(run: Whole, index: Threads) -> None:
+async def test_fork_searches_like_its_run(run: Whole) -> None:
     _, trace = await told(run, "to-fork", ("sales",), QUESTIONS[1])
-    live = Live(Inference(ExtractiveEngine(), InferenceSettings(cache_entries=0)), index.find)
+    live = Live(Inference(ExtractiveEngine(), InferenceSettings(cache_entries=0)), run.find)
     forked = await fork(trace, pipeline(), "retrieve", "forked", live, profile="library")
     left = b"\n".join(record.data for record in forked.records).lower()
     assert b"opening.md" in left

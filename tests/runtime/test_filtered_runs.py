@@ -1,6 +1,5 @@
 """A filter from a question on the bus to the sources of its answer: a real index, the whole pipeline, replay and fork."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -13,18 +12,15 @@ from bus.wire.messages import QuestionAsked, RunFinished
 from bus.wire.subjects import key_of
 from index.filters import Filter
 from index.model import Document, Metadata
-from index.search.searcher import Searcher
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.forking.fork import fork
 from runtime.forking.live_powers import Live
 from runtime.processes.inference import Inference
-from runtime.processes.search import Threads
 from runtime.replay.journal_traces import read_run
 from runtime.replay.replayer import replay
 from runtime.replay.trace import Trace
 from runtime.settings import InferenceSettings
-from tests.index.conftest import update
-from tests.whole import Whole, whole
+from tests.whole import Whole, whole_over
 
 REFUNDS = "Refunds are paid within {days} days of the return. The shop {town} opens at {hour} on Saturdays."
 DOCUMENTS = [
@@ -41,19 +37,8 @@ COMPLEX = "How many days until refunds are paid, and when does the shop open on 
 
 
 @pytest.fixture(scope="module")
-async def index(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Threads]:
-    folder = tmp_path_factory.mktemp("filtered") / "index"
-    await asyncio.to_thread(update, folder, DOCUMENTS)
-    searcher = await asyncio.to_thread(Searcher.open, folder)
-    threads = Threads(lambda: searcher, 2)
-    yield threads
-    await asyncio.to_thread(threads.close)
-    searcher.close()
-
-
-@pytest.fixture(scope="module")
-async def run(tmp_path_factory: pytest.TempPathFactory, index: Threads) -> AsyncIterator[Whole]:
-    async with whole(tmp_path_factory.mktemp("whole"), ExtractiveEngine(), find=index.find) as made:
+async def run(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Whole]:
+    async with whole_over(tmp_path_factory.mktemp("filtered"), DOCUMENTS) as made:
         yield made
 
 
@@ -86,7 +71,7 @@ async def test_an_answer_cites_only_what_passes(run: Whole, wanted: dict[str, ob
     assert record.references[0].about.author == "Kim"
 
 
-async def test_sub_queries_obey_the_filter_in_replay_and_fork(run: Whole, index: Threads) -> None:
+async def test_sub_queries_obey_the_filter_in_replay_and_fork(run: Whole) -> None:
     wanted = Filter(path="lima/**", language="en")
     trace = await traced(run, "complex-lima", question=COMPLEX, filter=wanted)
     searches = trace.story.searches
@@ -100,7 +85,7 @@ async def test_sub_queries_obey_the_filter_in_replay_and_fork(run: Whole, index:
 
     async def find(request: SearchRequest) -> SearchReply:
         heard.append(request)
-        return await index.find(request)
+        return await run.find(request)
 
     live = Live(Inference(ExtractiveEngine(), InferenceSettings(cache_entries=0)), find)
     forked = await fork(trace, pipeline(), "retrieve", "forked-lima", live, profile="library")

@@ -151,30 +151,19 @@ async def test_retry_joins_no_failed_run(http: aiohttp.ClientSession, slow: Slow
 
 
 @pytest.mark.parametrize(
-    ("path", "stream", "on_disconnect", "outcome"),
-    [(CHAT, True, None, "cancelled"), (CHAT, False, None, "cancelled"), (CHAT, True, "continue", "answered")],
+    ("more", "outcome"),
+    [
+        ({"stream": True}, "cancelled"),
+        ({}, "cancelled"),
+        ({"stream": True, "on_disconnect": "continue"}, "answered"),
+    ],
 )
 async def test_run_ends_with_its_chat_client(
-    http: aiohttp.ClientSession,
-    runs: Runs,
-    slow: Slow,
-    path: str,
-    stream: bool,
-    on_disconnect: str | None,
-    outcome: str,
-    request: pytest.FixtureRequest,
+    http: aiohttp.ClientSession, runs: Runs, slow: Slow, body: dict[str, object], more: dict[str, object], outcome: str
 ) -> None:
-    name = request.node.name
-    asked: dict[str, object] = {"model": "general", "stream": stream}
-    if path == "/v1/runs":
-        asked = {"question": name}
-    else:
-        asked["messages"] = [{"role": "user", "content": name}]
-    if on_disconnect:
-        asked["on_disconnect"] = on_disconnect
-    asking = asyncio.create_task(http.post(path, json=asked))
+    asking = asyncio.create_task(http.post(CHAT, json=body | more))
     run_id = await slow.runs.get()
-    if stream:
+    if "stream" in more:
         (await asking).close()
     await _leave(asking)
     if outcome == "answered":
