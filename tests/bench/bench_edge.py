@@ -81,6 +81,7 @@ class Listener(asyncio.Protocol):
 
     def __init__(self, request: bytes) -> None:
         self.request = request
+        self.began = time.monotonic_ns()
         self.received: list[tuple[int, bytes]] = []
         self.done = asyncio.get_running_loop().create_future()
 

@@ -12,23 +12,19 @@ from pathlib import Path
 
 import aiohttp
 
-from runtime.processes.ports import free_port
-from runtime.processes.supervisor import Stack
-from runtime.settings import EdgeSettings, IndexSettings, InferenceSettings, Settings
-from tests.bench.stacks import QUESTIONS, ask, demo_index, ready
+from runtime.settings import IndexSettings, InferenceSettings
+from tests.bench.stacks import QUESTIONS, address_of, ask, demo_index, ready
 
 
 async def main(folder: Path) -> None:
-    settings = Settings(
-        index=IndexSettings(dir=str(await asyncio.to_thread(demo_index, folder))),
-        inference=InferenceSettings(cache_entries=0),
-        edge=EdgeSettings(port=free_port()),
-    )
-    stack = Stack(settings, folder / "state", ("search", "inference", "actors", "edge"))
-    async with ready(stack) as url, aiohttp.ClientSession() as session:
+    index = IndexSettings(dir=str(await asyncio.to_thread(demo_index, folder)))
+    async with (
+        ready(folder / "state", index=index, inference=InferenceSettings(cache_entries=0)) as stack,
+        aiohttp.ClientSession() as session,
+    ):
         for question in QUESTIONS[:20]:
-            await ask(session, url, question=question)
-        answers = [await ask(session, url, question=question) for question in QUESTIONS]
+            await ask(session, address_of(stack), question=question)
+        answers = [await ask(session, address_of(stack), question=question) for question in QUESTIONS]
     took = sorted(answer.first_s * 1000 for answer in answers)
     print(f"questions          {len(took)}")
     print(f"with references    {sum(answer.cited for answer in answers) / len(answers):.1%}")

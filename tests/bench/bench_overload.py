@@ -26,7 +26,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import uvloop
 from aiohttp import web
@@ -36,9 +36,8 @@ from bus.runs.runs import Runs
 from bus.transport.connection import connect, keep_trying
 from bus.wire.messages import QuestionAsked
 from runtime.processes.ports import free_port
-from runtime.processes.supervisor import Stack
-from runtime.settings import EdgeSettings, IndexSettings, InferenceSettings, Settings
-from tests.bench.bench_edge import answering, process
+from runtime.settings import IndexSettings, InferenceSettings
+from tests.bench.bench_edge import Listener, answering, process
 from tests.bench.stacks import QUESTIONS, demo_index, ready
 from tests.runtime.engines.fake_server import Fake, serving, streams
 
@@ -51,58 +50,39 @@ PATIENCE_S = 60.0
 # ---------------------------------------------------------------- the load, in a process of its own
 
 
-class Asked(asyncio.Protocol):
-    """One question over a connection of its own; what came of it, and after how long."""
+def request(port: int, **fields: object) -> bytes:
+    body = json.dumps(fields).encode()
+    head = (
+        f"POST /v1/runs HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\nConnection: close\r\n"
+    )
+    return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
-    def __init__(self, port: int, **fields: object) -> None:
-        body = json.dumps(fields).encode()
-        head = f"POST /v1/runs HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\nConnection: close\r\n"
-        self._request = f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
-        self.began = time.perf_counter()
-        self.status = 0
-        self.took_s = 0.0
-        self._tail = b""
-        self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)  # uvloop's transport does not inherit from it
-        self._transport.write(self._request)
-
-    def data_received(self, data: bytes) -> None:
-        if not self.status:
-            self.status = int(data[9:12])
-        self._tail = self._tail[-32:] + data
-        if self.status != 200 or b'"DONE"' in self._tail:
-            self._end(b'"error"' not in self._tail)
-
-    def connection_lost(self, error: Exception | None) -> None:
-        self._end(False)
-
-    def _end(self, good: bool) -> None:
-        if not self.over.done():
-            self.took_s = time.perf_counter() - self.began
-            self.status = self.status if good or self.status != 200 else 599
-            self.over.set_result(None)
-            self._transport.close()
+def outcome(asked: Listener) -> tuple[int, float]:
+    """The status, 0 without an answer and 599 after a broken one, and the seconds until the end."""
+    said = b"".join(data for _, data in asked.received)
+    if not asked.done.done() or not said:
+        return 0, 0.0
+    status = int(said[9:12])
+    broken = status == 200 and (b'"DONE"' not in said or b'"type":"error"' in said)
+    return 599 if broken else status, (asked.received[-1][0] - asked.began) / 1e9
 
 
 async def load(port: int, rate: float, seconds: float, warm_s: float, **fields: object) -> None:
     """Ask at that rate, and print when each question came, what became of it and after how long."""
     loop = asyncio.get_running_loop()
     questions = itertools.cycle(QUESTIONS)
-    asked: list[Asked] = []
-    began = time.perf_counter()
+    asked: list[Listener] = []
+    began = time.monotonic_ns()
     count = round(rate * seconds)
     for n in range(count):
-        await asyncio.sleep(max(0.0, began + n / rate - time.perf_counter()))
-        one = Asked(port, **{"question": next(questions), **fields})
+        await asyncio.sleep(max(0.0, n / rate - (time.monotonic_ns() - began) / 1e9))
+        one = Listener(request(port, **{"question": next(questions), **fields}))
         asked.append(one)
         task = asyncio.ensure_future(loop.create_connection(lambda one=one: one, "127.0.0.1", port))
-        task.add_done_callback(
-            lambda done, one=one: done.exception() and not one.over.done() and one.over.set_result(None)
-        )
-    await asyncio.wait([one.over for one in asked], timeout=PATIENCE_S)
-    rows = [(one.began - began, one.status if one.over.done() else 0, one.took_s) for one in asked]
+        task.add_done_callback(lambda done, one=one: done.exception() and one.connection_lost(None))
+    await asyncio.wait([one.done for one in asked], timeout=PATIENCE_S)
+    rows = [((one.began - began) / 1e9, *outcome(one)) for one in asked]
     print(json.dumps([row for row in rows if row[0] >= warm_s]))
 
 
@@ -261,16 +241,9 @@ async def main(arguments: argparse.Namespace, folder: Path) -> None:
 
 
 async def measure(arguments: argparse.Namespace, folder: Path, index: Path, model: InferenceSettings) -> None:
-    port = free_port()
-    settings = Settings(
-        index=IndexSettings(dir=str(index)),
-        inference=model,
-        edge=EdgeSettings(port=port),
-        log="ERROR",
-    )
-    stack = Stack(settings, folder / "state", ("search", "inference", "actors", "edge"))
-    async with ready(stack):
-        bus = stack.settings.bus
+    searched = IndexSettings(dir=str(index))
+    async with ready(folder / "state", index=searched, inference=model, log="ERROR") as stack:
+        bus, port = stack.settings.bus, stack.settings.edge.port
         url = bus.url.replace("//", f"//{bus.user}:{bus.password}@")
         if arguments.times:
             await overloaded(arguments, port, url)

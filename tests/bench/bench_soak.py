@@ -22,10 +22,9 @@ import aiohttp
 import psutil
 
 from bus.transport.settings import BusSettings
-from runtime.processes.ports import free_port
 from runtime.processes.supervisor import Stack
-from runtime.settings import EdgeSettings, IndexSettings, Settings
-from tests.bench.stacks import ready
+from runtime.settings import IndexSettings
+from tests.bench.stacks import address_of, ready
 from tests.chaos.house import ASKED, build
 
 MB = 1024 * 1024
@@ -73,12 +72,14 @@ async def ask(http: aiohttp.ClientSession, soak: Soak, number: int, began: float
     soak.took.append((start - began, time.monotonic() - start))
 
 
-async def run(stack: Stack, url: str, seconds: float, rate: float) -> Soak:
+async def run(stack: Stack, seconds: float, rate: float) -> Soak:
     soak = Soak()
     began = time.monotonic()
     measuring = asyncio.create_task(keep_measuring(stack, soak, began))
     timeout = aiohttp.ClientTimeout(total=60)
-    async with aiohttp.ClientSession(url, timeout=timeout, connector=aiohttp.TCPConnector(limit=0)) as http:
+    async with aiohttp.ClientSession(
+        address_of(stack), timeout=timeout, connector=aiohttp.TCPConnector(limit=0)
+    ) as http:
         asking: set[asyncio.Task[None]] = set()
         for number in itertools.count():
             at = number / rate
@@ -141,15 +142,9 @@ async def main() -> bool:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         index = await asyncio.to_thread(build, Path(folder) / "house")
-        settings = Settings(
-            bus=BusSettings(runs_max_bytes=given.journal_mb * MB, events_max_bytes=16 * MB),
-            index=IndexSettings(dir=str(index)),
-            edge=EdgeSettings(port=free_port()),
-            state=folder,
-        )
-        stack = Stack(settings, Path(folder) / "stack", ("search", "inference", "actors", "edge"), say=print)
-        async with ready(stack) as url:
-            soak = await run(stack, url, given.minutes * 60, given.rate)
+        bus = BusSettings(runs_max_bytes=given.journal_mb * MB, events_max_bytes=16 * MB)
+        async with ready(Path(folder), bus=bus, index=IndexSettings(dir=str(index))) as stack:
+            soak = await run(stack, given.minutes * 60, given.rate)
     return told(soak, given.minutes, given.warm_up)
 
 

@@ -6,12 +6,15 @@ import tomllib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 
 from index.build.ingest import bring_in
 from runtime import demo
+from runtime.processes.ports import free_port
 from runtime.processes.supervisor import Stack
+from runtime.settings import EdgeSettings, Settings
 
 DEMO = Path(demo.__file__).parent
 QUESTIONS = [each["text"] for each in tomllib.loads((DEMO / "questions.toml").read_text(encoding="utf-8"))["question"]]
@@ -25,14 +28,20 @@ def demo_index(folder: Path) -> Path:
 
 
 @contextlib.asynccontextmanager
-async def ready(stack: Stack) -> AsyncIterator[str]:
-    """The address of the stack's edge, while it runs."""
-    await stack.start()
+async def ready(folder: Path, **settings: Any) -> AsyncIterator[Stack]:
+    """A stack of every process, with its state in `folder`, while it runs."""
+    asked = Settings(**{"edge": EdgeSettings(port=free_port()), "state": str(folder), **settings})
+    stack = Stack(asked, folder / "stack", ("search", "inference", "actors", "edge"))
     try:
+        await stack.start()
         await stack.ready()
-        yield f"http://127.0.0.1:{stack.settings.edge.port}"
+        yield stack
     finally:
         await stack.stop()
+
+
+def address_of(stack: Stack) -> str:
+    return f"http://127.0.0.1:{stack.settings.edge.port}"
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from bus.transport.settings import BusSettings
 from index.build.ingest import bring_in
 from runtime.processes.ports import free_port
 from runtime.processes.supervisor import Stack
-from runtime.settings import ActorsSettings, EdgeSettings, IndexSettings, InferenceSettings, Settings
+from runtime.settings import ActorsSettings, EdgeSettings, IndexSettings, InferenceSettings
+from tests.bench.stacks import ready
 
 OTHERS = ("nats", "inference", "search", "edge")
 
@@ -73,21 +74,15 @@ def fill(path: Path) -> None:
 @contextlib.asynccontextmanager
 async def stack(index: Path, state: Path, processes: int, bus: BusSettings = BusSettings()) -> AsyncIterator[Stack]:  # noqa: B008 (frozen)
     """A stack that is ready; nothing of it is left at the end."""
-    settings = Settings(
+    async with ready(
+        state,
         bus=bus,
         index=IndexSettings(dir=str(index)),
         inference=InferenceSettings(cache_entries=0),
         edge=EdgeSettings(port=free_port(), canary_s=CANARY_S),
         actors=ActorsSettings(processes=processes),
-        state=str(state),
-    )
-    running = Stack(settings, state / "stack", ("search", "inference", "actors", "edge"))
-    try:
-        await running.start()
-        await running.ready()
+    ) as running:
         yield running
-    finally:
-        await running.stop()
     assert await asyncio.to_thread(left_behind, state) == []
 
 
