@@ -103,12 +103,12 @@ def with_later(passages: Sequence[Passage], more: Sequence[Passage]) -> tuple[Pa
 
 def _marks(text: str) -> set[str | None]:
     """The years and versions in a question or name, and None if it names a draft."""
-    return {*years_in(text), *_versions(text), *([None] if _is_draft(text) else [])}
+    return {*years_in(text), *_versions(text), *([None] if _says("draft", text) else [])}
 
 
 @lru_cache(maxsize=4096)
-def _is_draft(name: str) -> bool:
-    return bool(_standing("draft").search(name))
+def _says(field: str, text: str) -> bool:
+    return bool(_standing(field).search(text))
 
 
 @cache
@@ -171,19 +171,14 @@ def _names(sentence: str, by: Dated, older: Sequence[Dated]) -> bool:
 
 
 def _says_so_itself(parts: Sequence[Dated]) -> bool:
-    return bool(_standing("retired").search(parts[0].title)) or any(_ended(part.text) for part in parts)
-
-
-@lru_cache(maxsize=1024)
-def _ended(text: str) -> bool:
-    return bool(_standing("ended").search(text))
+    return _says("retired", parts[0].title) or any(_says("ended", part.text) for part in parts)
 
 
 def is_later(one: Dated, other: Dated) -> bool:
     """Whether both have one name but for a date or version, and this one's is later, or it alone has none."""
     if not _have_one_name(one, other):
         return False
-    drafts = [_is_draft(_name(each)) for each in (one, other)]
+    drafts = [_says("draft", _name(each)) for each in (one, other)]
     if drafts[0] != drafts[1]:
         return drafts[1]
     mine, theirs = when(one), when(other)

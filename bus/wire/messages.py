@@ -6,8 +6,9 @@ type in `type`. `parts.py` has what messages carry, `settled.py` the end of a ru
 """
 
 import functools
-import itertools
+import operator
 import re
+from collections.abc import Callable
 from typing import Annotated, Any, ClassVar
 
 import msgspec
@@ -305,10 +306,14 @@ def words_asked(message: Message) -> str:
 
 def same_fields(source: msgspec.Struct, kind: type[msgspec.Struct]) -> dict[str, Any]:
     """The fields of a Struct that another kind has under the same names, to make one of that kind from."""
-    names = _shared(type(source), kind)
-    return dict(zip(names, map(getattr, itertools.repeat(source), names), strict=False))
+    names, values_of = _shared(type(source), kind)
+    return dict(zip(names, values_of(source), strict=True))
 
 
 @functools.cache
-def _shared(one: type[msgspec.Struct], other: type[msgspec.Struct]) -> tuple[str, ...]:
-    return tuple(name for name in one.__struct_fields__ if name in other.__struct_fields__)
+def _shared(
+    one: type[msgspec.Struct], other: type[msgspec.Struct]
+) -> tuple[list[str], Callable[[Any], tuple[Any, ...]]]:
+    """Their common fields, of which there are several."""
+    names = [name for name in one.__struct_fields__ if name in other.__struct_fields__]
+    return names, operator.attrgetter(*names)

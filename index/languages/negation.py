@@ -39,6 +39,7 @@ class _Cues(msgspec.Struct, frozen=True):
     words_back: int
 
 
+@lru_cache(maxsize=2048)
 def is_negated(text: str) -> bool:
     """Whether a text, as written and in any language, denies or excludes something."""
     return bool(_in_question().search(text))

@@ -5,6 +5,7 @@ the words asked about. Capital letters keep a word that is a name (the WHO, The 
 """
 
 import re
+from functools import lru_cache
 
 from index.languages import union
 
@@ -14,6 +15,7 @@ _QUESTION_WORD = re.compile(rf"(?<!\w)(?:{_WHOLE})(?!\w)|{_PIECES}", re.IGNORECA
 _BEGINS = re.compile(r"(?:^|[.?!:;¿¡(«“\"–—-])\W*$")
 
 
+@lru_cache(maxsize=256)  # a question is asked of several rules
 def without_question_words(question: str) -> str:
     """The question without these words; unchanged if nothing else would be left."""
     shouted = question.isupper()

@@ -71,7 +71,7 @@ class Inference:
             rendered = _limited(self.renderer.render(variables, ask.profile), ask.max_tokens, model)
         kept_here = self.renderer.remembered(ask.prompt) and not ask.already_shown and self.answers.maxsize
         key = _key(ask, engine, rendered) if kept_here else ""
-        if kept := self.answers.get(key):
+        if key and (kept := self.answers.get(key)):
             yield kept.text
             yield msgspec.structs.replace(kept, cached=True)
             return
