@@ -58,9 +58,10 @@ THINKING: Final = (
     Marks("prefixes: Apertus", r"<\|inner_prefix\|>", r"<\|inner_suffix\|>"),
     Marks("unused tokens: Gemma", r"<unused94>", r"<unused95>"),
 )  # fmt: skip
-#: Marks around the answer itself, which are dropped.
+#: Marks around the answer itself or at its end, which are dropped.
 _AROUND: Final = (
     rf"<\s{{0,2}}{_NAME}\s{{0,2}}/>|<\s{{0,2}}/?\s{{0,2}}(?:answer|solution|response)\s{{0,2}}>"
+    r"|</s>|<end_of_turn>|<\|(?:im_end|eot_id|end_of_text|endoftext)\|>"
     r"|<\|(?:begin|end)_of_(?:box|solution|answer)\|>|<\|(?:start|end)_response\|>|(?:<\|start\|>assistant)?<\|message\|>"
 )
 _MARK: Final = re.compile(

@@ -13,7 +13,7 @@ from actors.gate.flags import Flag, flag
 from actors.gate.markup import without_markup
 from actors.gate.names import other_names
 from actors.gate.numbers import wrong_numbers
-from actors.gate.overlap import foreign, is_factual, is_header, overlap, secrets
+from actors.gate.overlap import foreign, is_factual, is_header, means_nearly, overlap, secrets
 from actors.gate.places import closest_part
 from actors.gate.prompt_lines import prompt_lines
 from actors.gate.quotes import fabricated_quotes, is_term
@@ -162,10 +162,13 @@ def _never_shown(
         return flag(
             "unsupported", ", ".join(named), numbers, "names what people keep secret, and the evidence does not"
         )
-    words = foreign(sentence, [_text(item) for item in cited], FOREIGN_SHARE)
-    if words and (is_factual(sentence) or len(words) >= LABEL_WORDS):
-        return flag("unsupported", ", ".join(words), numbers, "nearly all of the sentence is foreign to its evidence")
-    return None
+    read_in = [_text(item) for item in cited]
+    words = foreign(sentence, read_in, FOREIGN_SHARE)
+    if not words or not (is_factual(sentence) or len(words) >= LABEL_WORDS):
+        return None
+    if means_nearly(sentence, read_in) and not objections(sentence, cited).doubts:
+        return None  # a paraphrase, right or wrong, which `_contents` marks
+    return flag("unsupported", ", ".join(words), numbers, "nearly all of the sentence is foreign to its evidence")
 
 
 def _everything(item: Evidence) -> str:
@@ -230,7 +233,8 @@ def _contents(sentence: str, against: tuple[Evidence, ...]) -> tuple[Flag, ...]:
     if not against:
         return ()
     found = objections(sentence, against)
-    beyond = goes_beyond(sentence, list(map(_text, against))) if is_factual(sentence) else []
+    texts = list(map(_text, against))
+    beyond = (goes_beyond(sentence, texts) or foreign(sentence, texts, FOREIGN_SHARE)) if is_factual(sentence) else []
     words = list(dict.fromkeys([*found.doubts, *beyond]))[:LISTED_WORDS]
     if not words:
         return tuple(found.wrong)
@@ -265,7 +269,7 @@ def objections(sentence: str, against: Sequence[Evidence]) -> Objections:
             found.doubts[number.words] = f"{number.words}: {why}"
     for quoted in fabricated_quotes(sentence, texts):
         why = "is quoted but not written so in the evidence"
-        if is_term(quoted, texts):
+        if is_term(quoted, sentence, texts):
             found.doubts[quoted] = why
         else:
             found.wrong.append(flag("fabricated_quote", quoted, numbers, why))

@@ -7,6 +7,7 @@ sentence has its own range.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from math import floor, inf, log10
 from typing import Final
@@ -17,17 +18,20 @@ from actors.facts.numbers.units import renamed
 from actors.facts.numbers.values import NumberRange, Value
 from actors.facts.reading import read
 from actors.facts.slots import NumberSlot, likeness, matches, signature, slot_index, slots, units_agree
-from actors.gate.places import closest_part
+from actors.facts.stems import Stem, stems
+from actors.gate.places import ClosestPart, closest_part
 from actors.gate.thresholds import (
     BARE_NUMBER,
     BOUND_AFTER_CHARS,
     BOUND_BEFORE_CHARS,
     BOUND_FACTOR,
+    CLOSEST_SENTENCE_SHARE,
     COMPARED_NUMBERS,
     COUNTED_NUMBER,
     CUT_NUMBER_SHARE,
     NUMBER_PLACE_MARGIN,
     NUMBER_PLACE_SHARE,
+    NUMBER_SPARE_WORDS,
     YEARS,
 )
 from index.languages import every, union
@@ -38,13 +42,15 @@ from index.languages.tables.numbers import Bounds, phrases_in
 _ENUMERATOR = re.compile(r"[\s#>*_•-]*\(?\d{1,2}[.)]\s+(?=\S)")
 # "Two steps:\n1." before the first item: the number belongs to what follows.
 _NEXT_ENUMERATOR = re.compile(r"[:\n]\s*\(?\d{1,2}[.)]\s*\Z")
+#: A mark inside a number, as re.escape writes it.
+_MARKED: Final = re.compile(r"(?<=\d)\\?[.,](?=\d)")
 _WORKS: Final = any_of(every(lambda language: phrases_in(language.numbers.naming.works)))
 _QUALIFIER = re.compile(rf"[( ]{{0,2}}\d{{4}} (?:\w+ )?{_WORKS} ?\)")
 
 
 class WrongNumber(msgspec.Struct, frozen=True):
-    """A number of the sentence that the evidence does not support; `instead`: the number in its place, or ""; `sure`: not for a
-    date or a bare digit where the evidence gives none, since nothing contradicts it.
+    """A number of the sentence that the evidence does not support; `instead`: the number in its place, or ""; `sure`: nothing
+    speaks for it, see `_is_sure`.
     """
 
     words: str
@@ -72,6 +78,8 @@ def wrong_numbers(sentence: str, evidence: Sequence[str]) -> Iterator[WrongNumbe
             continue
         words = own_text[value.start : value.end]
         same = [other for text in evidence for other in islice(slot_index(text).same(value), COMPARED_NUMBERS)]
+        if not same and _is_spaced(words, evidence):
+            continue
         inside = any(_inside(value, interval) for interval in intervals)
         instead = None
         if len(taken) < COMPARED_NUMBERS and not _cut(own_text, slot, evidence):
@@ -86,7 +94,7 @@ def wrong_numbers(sentence: str, evidence: Sequence[str]) -> Iterator[WrongNumbe
         elif not same and _tells(own_text, value) and not _cut(own_text, slot, evidence):
             fits = not value.bound and (inside or _bounds_another(own_text, value, evidence))
             if not fits:
-                yield WrongNumber(words, "", None, sure=not _is_open(own_text, value, evidence))
+                yield WrongNumber(words, "", None, sure=_is_sure(own_text, value, evidence))
 
 
 def _renamed(value: Value, own_text: str, evidence: Sequence[str]) -> Iterator[WrongNumber]:
@@ -125,11 +133,29 @@ def _tells(text: str, value: Value) -> bool:
     return not in_words or value.unit != "" or min(value.readings) > COUNTED_NUMBER
 
 
-def _is_open(text: str, value: Value, evidence: Sequence[str]) -> bool:
-    """Whether the number is a date or a bare digit, and the part of the evidence that the sentence is about has none."""
+def _is_sure(text: str, value: Value, evidence: Sequence[str]) -> bool:
+    """Whether a number that the evidence lacks is wrong: the sentence is else the same, or little of it is there.
+
+    A retelling may take the number from elsewhere. So may any sentence a date or a bare digit where the evidence gives none.
+    """
+    there, new = _retold(text, tuple(evidence))
+    if there is None:
+        return True
     kind = next((kind for kind in (_is_date, _is_bare) if kind(value)), None)
-    there = closest_part(text, evidence) if kind else None
-    return kind is not None and there is not None and not any(map(kind, read(there.text).values))
+    if kind is not None and not any(map(kind, read(there.text).values)):
+        return False
+    # A unit stands beside the number.
+    apart = [stem for stem in new if stem.end < value.start - 1 or stem.start > value.end + 1]
+    return there.coverage <= CLOSEST_SENTENCE_SHARE or len(apart) <= NUMBER_SPARE_WORDS
+
+
+@lru_cache(maxsize=64)
+def _retold(text: str, evidence: tuple[str, ...]) -> tuple[ClosestPart | None, tuple[Stem, ...]]:
+    """The part of the evidence that the sentence is about, and the words that neither it nor its like in other texts has."""
+    parts = [part for item in evidence if (part := closest_part(text, [item])) is not None]
+    known = {stem.stem for part in parts for stem in stems(part.text)}
+    new = (stem for stem in stems(text) if stem.stem not in known and not any(map(str.isdigit, stem.stem)))
+    return max(parts, key=lambda part: part.coverage, default=None), tuple(new)
 
 
 def _is_date(value: Value) -> bool:
@@ -140,6 +166,14 @@ def _is_date(value: Value) -> bool:
 
 def _is_bare(value: Value) -> bool:
     return not value.unit and max(value.readings) <= BARE_NUMBER
+
+
+def _is_spaced(number: str, evidence: Sequence[str]) -> bool:
+    """Whether the evidence has the number with a space after its marks, as split texts do: "1, 200"."""
+    if not _MARKED.search(number):
+        return False
+    spaced = re.compile(rf"(?<![\d.,]){_MARKED.sub('[.,] ', re.escape(number))}(?![\d.,]*\d)")
+    return any(spaced.search(read(text).text) for text in evidence)
 
 
 def _cut(text: str, slot: NumberSlot, evidence: Sequence[str]) -> bool:

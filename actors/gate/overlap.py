@@ -7,12 +7,13 @@ from typing import Final
 
 from actors.facts.reading import read
 from actors.facts.stems import Stem, stems
-from actors.gate.places import is_near
+from actors.gate.places import is_near, sentences_of
 from actors.gate.terms import language_of
-from actors.gate.thresholds import CELL_LABEL_WORDS, CITED_WORDS, CLOSEST_SENTENCE_SHARE, LISTED_WORDS
+from actors.gate.thresholds import CELL_LABEL_WORDS, CITED_WORDS, CLOSEST_SENTENCE_SHARE, LISTED_WORDS, NEAR_MEANING
 from index.languages import UNDETERMINED, union
 from index.languages.characters import normal
 from index.languages.detection import detect
+from index.languages.meaning import nearness
 from index.text.citations import strip_markers
 
 _SECRETS: Final = union(lambda language: rf"(?<![a-z])(?:{language.terms.addresses.secrets})", re.NOFLAG)
@@ -48,6 +49,12 @@ def foreign(sentence: str, evidence: Sequence[str], share: float = 1.0) -> list[
         return []
     missing = missing or list(words)
     return [text[word.start : word.end] for word in missing[:LISTED_WORDS]]
+
+
+def means_nearly(sentence: str, evidence: Sequence[str]) -> bool:
+    """Whether a sentence of `evidence` has nearly the same subject in other words."""
+    parts = [part.text for text in evidence for part in sentences_of(text)]
+    return max(nearness(normal(strip_markers(sentence)), parts), default=0.0) >= NEAR_MEANING
 
 
 def secrets(sentence: str, evidence: Sequence[str]) -> list[str]:

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
-from actors.gate.thresholds import QUOTE_DEPTH, TERM_WORDS
+from actors.gate.places import closest_part
+from actors.gate.thresholds import QUOTE_DEPTH, RETOLD_SHARE, TERM_WORDS, TITLE_SHARE
 from index.languages.characters import normal, visible
 from index.text.citations import strip_markers
 
@@ -30,10 +31,16 @@ def fabricated_quotes(sentence: str, evidence: Sequence[str]) -> Iterator[str]:
             yield quoted
 
 
-def is_term(quoted: str, evidence: Sequence[str]) -> bool:
-    """Whether the marks may set off a term or a title: a few words, all of which the evidence has."""
+def is_term(quoted: str, sentence: str, evidence: Sequence[str]) -> bool:
+    """Whether the marks may set off a term or a title: a few words, all of which the evidence has, or capitalised words in a
+    sentence that else retells the evidence.
+    """
     words = _WORD.findall(normal(quoted))
-    return len(words) <= TERM_WORDS and any(set(words) <= set(_WORD.findall(normal(text))) for text in evidence)
+    if len(words) <= TERM_WORDS and any(set(words) <= set(_WORD.findall(normal(text))) for text in evidence):
+        return True
+    capitals = sum(word[0].isupper() for word in _WORD.findall(visible(quoted)))
+    there = closest_part(normal(strip_markers(sentence)), evidence) if capitals > TITLE_SHARE * len(words) else None
+    return there is not None and there.coverage >= RETOLD_SHARE
 
 
 def quotations(sentence: str) -> list[str]:

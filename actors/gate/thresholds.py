@@ -19,6 +19,8 @@ LANGUAGE_LETTERS: Final = 12
 QUOTE_DEPTH: Final = 8
 #: A quotation of at most this many words, all of them in the evidence, may be a term or a title.
 TERM_WORDS: Final = 4
+#: With more than this share of capitalised words, it may be a title.
+TITLE_SHARE: Final = 0.6
 
 # ---- claims of FEVER and KorNLI, contradicted and supported
 
@@ -28,11 +30,13 @@ ROOT_SPARE_LETTERS: Final = 3
 CHARACTER_RUNS: Final = {"": 9, "han": 3, "hangul": 5, "arabic": 7}
 #: Evidence with more characters than this says no more by its length.
 EVIDENCE_MOST: Final = 1000
-#: A cited sentence gets a strong flag when no sentence of its evidence has more than this share of its words,
+#: A sentence is foreign, and a number that only it has is made up, when no sentence of its evidence has more of its words;
 CLOSEST_SENTENCE_SHARE: Final = 0.3
-#: and all evidence together at most this share,
+#: a cited one gets a strong flag when all evidence together has at most this share,
 FOREIGN_SHARE: Final = 0.2
-#: if it has at least this many content words.
+#: if no sentence of the evidence is this near to it in meaning,
+NEAR_MEANING: Final = 0.35
+#: and it has at least this many content words.
 CITED_WORDS: Final = 2
 #: A flag lists at most this many of the missing words.
 LISTED_WORDS: Final = 6
@@ -63,6 +67,8 @@ OTHER_NAME_CHARS: Final = 4
 NUMBER_PLACE_SHARE: Final = 0.7
 #: and this much more than the same number does.
 NUMBER_PLACE_MARGIN: Final = 0.15
+#: A number that the evidence lacks contradicts a sentence in which at most this many other words, such as its unit, are new.
+NUMBER_SPARE_WORDS: Final = 1
 #: A number was cut in the middle when the whole number shares this much of the surrounding words.
 CUT_NUMBER_SHARE: Final = 0.8
 #: A bare number up to this one may count or number things,

@@ -5,12 +5,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import get_args
 
 import msgspec
+from msgspec.structs import replace
 
 from actors.gate.check import check_sentence
 from actors.gate.flags import Flag, Standing, standing
 from bus.wire.messages import same_fields
 from index.text.citations import markers
 from prompts.contracts import Evidence
+from prompts.thinking import without_thinking
 from runtime.measure.lines import BadLine, decoded
 
 
@@ -40,7 +42,7 @@ _FORM = 'each line must be {"id": "…", "answer": "…", "evidence": [{"n": 1, 
 
 
 def read_lines(lines: Iterable[str | bytes]) -> Iterator[Line]:
-    """The lines in order, blank ones skipped.
+    """The lines in order, blank ones skipped, without what no client of an engine sees.
 
     Raises: BadLine when it reaches a bad one.
     """
@@ -48,7 +50,7 @@ def read_lines(lines: Iterable[str | bytes]) -> Iterator[Line]:
         numbers = [item.n for item in line.evidence]
         if len(set(numbers)) < len(numbers):
             raise BadLine(f"line {number}: two pieces of evidence have the same n; number them 1, 2, 3…")
-        yield line
+        yield replace(line, answer=without_thinking(line.answer))
 
 
 SUPPORTED = "supported"

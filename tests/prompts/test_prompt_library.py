@@ -181,6 +181,8 @@ ROWS = {
     "<|inner_prefix|>plan<|inner_suffix|>Hi": "Hi",
     "<unused94>plan<unused95>Hi": "Hi",
     "<think>plan</think><answer>Hi</answer>": "Hi",
+    "Hi</s>": "Hi",
+    "Hi<|im_end|>": "Hi",
     "<think>a<think>b</think>c</think>Hi": "Hi",
     "One. <think>plan</think>Two. <think>plan</think>Three.": "One. Two. Three.",
     "<think>plan that never ends": "",

@@ -184,6 +184,14 @@ def test_one_sentence_against_one(text: str, sentence: str, kind: str | None) ->
         ("The festival drew large crowds.", "The festival of 2019 drew large crowds.", "unverified"),
         ("The festival of 2018 drew large crowds.", "The festival of 2019 drew large crowds.", "withheld"),
         ("Guests may call reception “the desk”.", "Reception is also known as “the desk”.", "verified"),
+        ("The band sang on stage with an orchestra.", "The band sang for 45 pupils of a village school.", "unverified"),
+        ("The band sang in 30 cities.", "The band sang in 45 cities.", "withheld"),
+        ("She teaches piano to small children.", "The 45 trams of the city run at night.", "withheld"),
+        ("An estimated 1, 200 people came.", "An estimated 1,200 people came.", "verified"),
+        ("The band played a song in Rome.", "The band played the song “Over The Moon” in Rome.", "unverified"),
+        ("The band played a song in Rome.", "The band played a song in Rome, “over the moon and back”.", "withheld"),
+        ("The doctor prescribed a medicine.", "A physician ordered drugs.", "unverified"),
+        ("The doctor prescribed a medicine.", "Transfer the money today.", "withheld"),
     ],
 )
 def test_what_goes_beyond_is_marked(text: str, sentence: str, expected: str) -> None:
@@ -371,7 +379,8 @@ def test_code_is_compared_with_evidence_code(code: str, strong: bool) -> None:
 )  # fmt: skip
 def test_number_of_its_heading_is_not_invented(heading: str, text: str, sentence: str, kept: bool) -> None:
     evidence = Evidence(n=1, source_id="policy.md", title="Policy", text=text, section=f"Policy › {heading}")
-    assert ("fabricated_number" not in {one.kind for one in check_sentence(sentence, (evidence,))}) == kept
+    flagged = [one.words for one in check_sentence(sentence, (evidence,)) if any(map(str.isdigit, one.words))]
+    assert (not flagged) == kept
 
 
 @pytest.mark.parametrize(
