@@ -47,10 +47,10 @@ def _moved(asked: Asked, ranked: list[Ranked], passages: Sequence[Passage]) -> l
     best = ranked[0]
     source = passages[best.unit.passage].source_id
     for each in ranked[1:DEEP]:
-        said = _numbers(each)
-        names = own & said and said - own and passages[each.unit.passage].source_id != source
-        same = each.share >= LEAST_SHARE and asked.weight_of(each.read.bag) >= _SAME * asked.whole
-        if names and same and moves(each.unit.text) and not moves(best.unit.text):
+        likely = each.share >= LEAST_SHARE and passages[each.unit.passage].source_id != source
+        same = likely and asked.weight_of(each.read.bag) >= _SAME * asked.whole
+        names = same and own & (said := _numbers(each)) and said - own
+        if names and moves(each.unit.text) and not moves(best.unit.text):
             first = replace(each, score=best.score + math.log(2), share=best.share)
             return [first, *(other for other in ranked if other is not each)]
     return ranked

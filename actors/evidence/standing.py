@@ -212,7 +212,10 @@ def _key(name: str) -> str:
 
 
 def _name(one: Named) -> str:
-    return ascii_digits(f"{one.title} {one.source_id}")
+    return _in_digits(f"{one.title} {one.source_id}")
+
+
+_in_digits = lru_cache(maxsize=4096)(ascii_digits)
 
 
 def years_in(text: str) -> list[str]:
@@ -240,6 +243,7 @@ def _latest(name: str) -> tuple[int, ...]:
     return max((tuple(int(part) for part in date if part) for date in _DATE.findall(name)), default=())
 
 
+@lru_cache(maxsize=4096)
 def _versions(text: str) -> list[str]:
     return [first or second for first, second in _VERSION.findall(_DATE.sub(" ", ascii_digits(text)))]
 

@@ -100,7 +100,7 @@ def _most(cosines: _Rows, places: NDArray[np.intp], sizes: Sequence[int]) -> _Ro
     """The highest cosine of each row among the places of each text; every text has the last column, too."""
     ends = list(accumulate(sizes))
     starts = [end - size + at for at, (end, size) in enumerate(zip(ends, sizes, strict=True))]
-    most: _Rows = np.maximum.reduceat(cosines[:, np.insert(places, ends, cosines.shape[1] - 1)], starts, axis=1)
+    most: _Rows = np.maximum.reduceat(cosines.take(np.insert(places, ends, cosines.shape[1] - 1), 1), starts, axis=1)
     return most
 
 
