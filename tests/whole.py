@@ -33,6 +33,8 @@ from runtime.processes import nats_users
 from runtime.processes.inference import Inference
 from runtime.processes.nats_users import Credentials
 from runtime.processes.search import Threads
+from runtime.replay.journal_traces import read_run
+from runtime.replay.trace import Trace
 from runtime.settings import InferenceSettings
 from tests.bus.wires import serving
 from tests.index.conftest import update
@@ -142,6 +144,12 @@ class Whole:
         shown, numbers = shown_text(frames), next(filter(None, map(numbers_behind, reversed(frames))), ())
         return RunResult(lines, shown, record, as_evidence(shown, numbers))
 
+    async def traced(self, question: QuestionAsked, run_id: str | None = None) -> Trace:
+        submitted = await self.runs.submit(question, run_id)
+        async for _ in self.runs.events(submitted.run_id):
+            pass
+        return await read_run(self.journal, submitted.run_id)
+
     async def messages(self, run_id: str) -> list[Message]:
         return [record.message for record in await self.journal.run(run_id)]
 
@@ -155,6 +163,7 @@ async def whole(
     find: Callable[[SearchRequest], Awaitable[SearchReply]] = find,
     url: str = "",
     in_place: bool = False,
+    defaults: Defaults | None = None,
 ) -> AsyncIterator[Whole]:
     """Ready for questions; `url`: over this server, not one of its own; `in_place`: the actors answer their asks.
 
@@ -180,7 +189,7 @@ async def whole(
         stop_asks = await asks.start()
         stop_searches = await serve_search(searching, find)
         worker = Worker(pipeline(), settings, answer=inference.answer if in_place else None)
-        with resolving_under(Defaults(has_model=engine.name != RULES)):
+        with resolving_under(defaults or Defaults(has_model=engine.name != RULES)):
             await worker.start()
         janitor = Janitor(worker.journal, settings)
         await janitor.start()

@@ -10,7 +10,6 @@ import pytest
 from groundwire.wire import Context, ContextMetadata
 
 from bus.runs.runs import Runs
-from bus.transport.settings import BusSettings
 from bus.wire.messages import QuestionAsked
 from prompts import contracts
 from runtime.engines.engine import Delta, Finished, Request, Wiring
@@ -18,7 +17,7 @@ from runtime.engines.mlx.engine import MlxEngine
 from runtime.engines.mlx.settings import DeviceSettings
 from runtime.engines.rendering import Renderer
 from tests.runtime.engines.tiny import TEXTS, build
-from tests.runtime.replay.conftest import recording
+from tests.whole import whole
 
 CONTEXTS = tuple(
     Context(content=text, metadata=ContextMetadata(source_id=name, title=name))
@@ -105,9 +104,9 @@ async def steered(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Ste
 
 
 @pytest.fixture(scope="module")
-async def runs(bus_settings: BusSettings, steered: Steered) -> AsyncIterator[Runs]:
-    async with recording(msgspec.structs.replace(bus_settings, ack_wait_s=20.0), steered) as record:
-        yield record.runs
+async def runs(tmp_path_factory: pytest.TempPathFactory, steered: Steered) -> AsyncIterator[Runs]:
+    async with whole(tmp_path_factory.mktemp("whole"), steered, cache_entries=0) as run:
+        yield run.runs
 
 
 #: In prose through all the lanes, and in JSON.

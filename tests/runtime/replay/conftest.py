@@ -1,28 +1,20 @@
-"""Runs recorded through the real worker and the extractive engine, over contexts supplied with the question."""
+"""Runs recorded through the whole pipeline and the extractive engine, over contexts supplied with the question."""
 
-import contextlib
-from collections.abc import AsyncIterator
-from functools import partial
-from typing import Protocol
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Any
 
 import pytest
 from groundwire.wire import Context, ContextMetadata
 
-from actors.pipeline import pipeline
-from actors.question.resolved import RULES, Defaults, resolving_under
-from bus.delivery.worker import Worker
 from bus.journal.journal import Journal
-from bus.powers.asking import AskServer
-from bus.runs.runs import Runs
-from bus.transport.connection import connect, keep_trying
+from bus.transport.connection import connect
 from bus.transport.settings import BusSettings
 from bus.wire.messages import QuestionAsked
 from runtime.engines.engine import Engine
 from runtime.engines.extractive.engine import ExtractiveEngine
-from runtime.processes.inference import Inference
-from runtime.replay.journal_traces import read_run
 from runtime.replay.trace import Trace
-from runtime.settings import InferenceSettings
+from tests.whole import Whole, whole
 
 REFUNDS = "Refunds are paid within 14 days of the return. Shipping costs 3,000 won. The shop opens at nine."
 LADDERS = "Ladders must be checked every 6 months. A broken ladder must not be used. The foreman keeps the list."
@@ -72,50 +64,18 @@ QUESTIONS = {
 }
 
 
-class Recording:
-    """Asks a question of the whole pipeline and gives its trace, as the journal has it."""
-
-    def __init__(self, runs: Runs, journal: Journal, worker: Worker) -> None:
-        self.runs, self.journal, self.worker = runs, journal, worker
-
-    async def __call__(self, question: QuestionAsked, run_id: str | None = None) -> Trace:
-        submitted = await self.runs.submit(question, run_id)
-        async for _ in self.runs.events(submitted.run_id):
-            pass
-        return await read_run(self.journal, submitted.run_id)
-
-
-class Recorder(Protocol):
-    def __call__(
-        self, engine: Engine, *, cache_entries: int = 0, defaults: Defaults | None = None
-    ) -> contextlib.AbstractAsyncContextManager[Recording]: ...
-
-
-@contextlib.asynccontextmanager
-async def recording(
-    settings: BusSettings, engine: Engine, *, cache_entries: int = 0, defaults: Defaults | None = None
-) -> AsyncIterator[Recording]:
-    client = await connect(settings.url, name="recorder")
-    keep_trying(client)
-    server = AskServer(client, Inference(engine, InferenceSettings(cache_entries=cache_entries)).answer)
-    close = await server.start()
-    worker = Worker(pipeline(), settings)
-    with resolving_under(defaults or Defaults(has_model=engine.name != RULES)):
-        await worker.start()
-    journal = Journal(client)
-    runs = Runs(journal)
-    await runs.start()
-    yield Recording(runs, journal, worker)
-    assert (worker.bugs, server.bugs) == ([], [])
-    await runs.stop()
-    await worker.stop()
-    await close()
-    await client.close()
+type Recorder = Callable[..., AbstractAsyncContextManager[Whole]]
 
 
 @pytest.fixture(scope="session")
-def recorder(bus_settings: BusSettings) -> Recorder:
-    return partial(recording, bus_settings)
+def recorder(bus_settings: BusSettings, tmp_path_factory: pytest.TempPathFactory) -> Recorder:
+    """The whole pipeline on an engine, over the session's nats-server."""
+
+    def recording(engine: Engine, **options: Any) -> AbstractAsyncContextManager[Whole]:
+        folder = tmp_path_factory.mktemp("recorder")
+        return whole(folder, engine, url=bus_settings.url, **{"cache_entries": 0, **options})
+
+    return recording
 
 
 @pytest.fixture(scope="session")
@@ -130,4 +90,4 @@ async def journal(bus_settings: BusSettings) -> AsyncIterator[Journal]:
 async def traces(recorder: Recorder) -> dict[str, Trace]:
     """One trace for each of QUESTIONS."""
     async with recorder(ExtractiveEngine()) as record:
-        return {name: await record(question) for name, question in QUESTIONS.items()}
+        return {name: await record.traced(question) for name, question in QUESTIONS.items()}

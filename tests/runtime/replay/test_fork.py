@@ -79,7 +79,7 @@ async def test_recorded_replies_go_before_the_engine(traces: dict[str, Trace]) -
 async def test_recorded_failures_fail_again(recorder: Recorder, prompt: str) -> None:
     question = QUESTIONS["complex" if prompt == "judge_relevance" else "simple"]
     async with recorder(Faulty(**{prompt: (Unavailable("the model is gone"), 0)})) as record:
-        trace = await record(question)
+        trace = await record.traced(question)
     forked = await fork(trace, pipeline(), "classify_intent", "forked", Live(replies=replies_of(trace)))
     assert parting(trace, forked, pipeline()) is None
 
@@ -128,13 +128,13 @@ async def test_fork_at_a_stage_not_reached_is_refused(traces: dict[str, Trace]) 
 async def test_workers_ignore_a_fork_in_the_journal(recorder: Recorder) -> None:
     engine = ScriptedEngine()
     async with recorder(engine) as record:
-        trace = await record(QUESTIONS["simple"])
+        trace = await record.traced(QUESTIONS["simple"])
         forked = await fork(trace, pipeline(), "select_evidence", "kept-fork", live())
         asked = len(engine.requests)
         await keep(record.journal, forked)
         kept = await read_run(record.journal, "kept-fork")
         # The worker has seen all of it once a question that was asked after it is answered.
-        await record(QUESTIONS["declined"])
+        await record.traced(QUESTIONS["declined"])
         assert "kept-fork" not in {request.request_id.partition(".")[0] for request in engine.requests[asked:]}
         assert await read_run(record.journal, "kept-fork") == kept
         runs = await latest_runs(record.journal, 2)
@@ -147,12 +147,12 @@ async def test_workers_ignore_a_fork_in_the_journal(recorder: Recorder) -> None:
 
 async def test_later_worker_ignores_a_fork(recorder: Recorder, journal: Journal) -> None:
     async with recorder(ExtractiveEngine()) as record:
-        trace = await record(QUESTIONS["simple"])
+        trace = await record.traced(QUESTIONS["simple"])
     forked = await fork(trace, pipeline(), "select_evidence", "kept-alone", live())
     await keep(journal, forked)
     kept = await read_run(journal, "kept-alone")
     engine = ScriptedEngine()
     async with recorder(engine) as record:
-        await record(QUESTIONS["declined"])
+        await record.traced(QUESTIONS["declined"])
         assert await read_run(record.journal, "kept-alone") == kept
     assert "kept-alone" not in {request.request_id.partition(".")[0] for request in engine.requests}

@@ -72,8 +72,8 @@ def test_list_is_filtered_and_sorted() -> None:
 
 async def test_journal_lists_and_keeps_verdicts(recorder: Recorder) -> None:
     async with recorder(ExtractiveEngine()) as record:
-        trace = await record(QUESTIONS["simple"], "abcd1234-many")
-        await record(QUESTIONS["refused"], "abcd9999-many")
+        trace = await record.traced(QUESTIONS["simple"], "abcd1234-many")
+        await record.traced(QUESTIONS["refused"], "abcd9999-many")
         for number, verdict in enumerate(("right", "wrong"), 1):
             assert await add_verdict(record.journal, trace.run_id, Verdict(verdict=verdict, note="n")) == number  # type: ignore[arg-type]
         (row,) = await latest_runs(record.journal, 5, Wanted(verdict="wrong", text="refunds are paid"))

@@ -16,8 +16,9 @@ from runtime.engines.scripted.engine import ScriptedEngine
 from runtime.replay.replayer import replay
 from runtime.replay.trace import Trace, dump, load
 from tests.polling import until
-from tests.runtime.replay.conftest import Recorder, Recording, given
+from tests.runtime.replay.conftest import Recorder, given
 from tests.runtime.replay.test_replayer import drop
+from tests.whole import Whole
 
 TEXTS = (
     "Refunds are paid within 14 days of the return.",
@@ -71,14 +72,14 @@ async def test_replay_assigns_the_same_numbers(
     recorder: Recorder, release: Literal["sentence", "token", "draft"]
 ) -> None:
     async with recorder(Numbers(stalls=False)) as record:
-        trace = await record(asked(release))
+        trace = await record.traced(asked(release))
     assert text_of(trace) == IN_ORDER
     assert (await replay(trace, pipeline())).divergence is None
     again = load(list(dump(trace)), name="again")
     assert (await replay(again, pipeline())).divergence is None
 
 
-async def cited(record: Recording, run_id: str) -> bool:
+async def cited(record: Whole, run_id: str) -> bool:
     return any(CITED in frame.headers for frame in await record.journal.frames(run_id))
 
 
@@ -86,7 +87,7 @@ async def test_second_worker_continues_the_numbers(recorder: Recorder) -> None:
     engine = Numbers(stalls=True)
     run_id = "numbers-sentence"
     async with recorder(engine) as record:
-        task = asyncio.create_task(record(asked("sentence"), run_id))
+        task = asyncio.create_task(record.traced(asked("sentence"), run_id))
         await until(lambda: cited(record, run_id), what="the first marker")
         drop(record.worker, run_id)
         trace = await task
@@ -101,6 +102,6 @@ async def test_second_worker_continues_the_numbers(recorder: Recorder) -> None:
 async def test_older_run_keeps_its_numbers(recorder: Recorder, release: Literal["sentence", "token", "draft"]) -> None:
     """Runs of before the numbering show the numbers of the evidence, and still do when they are replayed."""
     async with recorder(Numbers(stalls=False), defaults=Defaults(renumbered=False, has_model=True)) as record:
-        trace = await record(asked(release))
+        trace = await record.traced(asked(release))
     assert text_of(trace) == FIRST + REST
     assert (await replay(trace, pipeline())).divergence is None

@@ -8,16 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from actors.pipeline import pipeline
-from bus.journal.records import Record, encode
 from bus.wire.messages import QuestionAsked
-from bus.wire.subjects import Key
-from runtime.engines.extractive.engine import ExtractiveEngine
-from runtime.forking.fork import fork
-from runtime.forking.live_powers import Live
-from runtime.processes.inference import Inference
 from runtime.replay.replayer import replay
-from runtime.replay.trace import Trace, dump, load
-from runtime.settings import InferenceSettings
+from runtime.replay.trace import dump, load
+from tests.made_runs import made
 
 
 @pytest.fixture(autouse=True)
@@ -27,13 +21,6 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(socket.socket, "connect_ex", refuse)
-
-
-async def made(question: QuestionAsked) -> Trace:
-    """The run that a question becomes, as a fork at its first stage of a run that came to nothing else."""
-    asked = Record(Key("question_asked", "asked"), 1, 0.0, encode(question), {})
-    live = Live(Inference(ExtractiveEngine(), InferenceSettings(cache_entries=0)))
-    return await fork(Trace("asked", (asked,)), pipeline(), "classify_intent", "made", live)
 
 
 TEXTS = {
@@ -82,7 +69,7 @@ def questions(draw: st.DrawFn) -> QuestionAsked:
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(questions())
 async def test_every_run_replays_from_its_file(question: QuestionAsked) -> None:
-    trace = load(list(dump(await made(question))), name="file")
+    trace = load(list(dump(await made(question, (), "made"))), name="file")
     done = await replay(trace, pipeline())
     assert done.divergence is None
     assert done.finished

@@ -25,7 +25,8 @@ from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.replay.replayer import Divergence, replay
 from runtime.replay.trace import Trace
 from tests.polling import until
-from tests.runtime.replay.conftest import LADDERS, QUESTIONS, REFUNDS, Recorder, Recording, given
+from tests.runtime.replay.conftest import LADDERS, QUESTIONS, REFUNDS, Recorder, given
+from tests.whole import Whole
 
 
 async def diverged(trace: Trace, graph: Graph | None = None) -> Divergence:
@@ -194,7 +195,7 @@ FAULTS = {
 async def test_recorded_failures_replay_as_failures(recorder: Recorder, name: str) -> None:
     question, faults = FAULTS[name]
     async with recorder(Faulty(**faults)) as record:
-        trace = await record(question)
+        trace = await record.traced(question)
     assert any(ask.failure for r in trace.records if r.stage for ask in r.stage.asks)
     done = await replay(trace, pipeline())
     assert done.divergence is None
@@ -211,7 +212,7 @@ async def test_a_reply_outside_its_schema_replays(recorder: Recorder) -> None:
                     yield part
 
     async with recorder(Talking()) as record:
-        trace = await record(QUESTIONS["complex"])
+        trace = await record.traced(QUESTIONS["complex"])
     assert any("BadReply" in r.stage.fallback for r in trace.records if r.stage)
     assert (await replay(trace, pipeline())).divergence is None
 
@@ -220,15 +221,15 @@ async def test_a_reply_outside_its_schema_replays(recorder: Recorder) -> None:
 async def test_a_run_under_other_settings_replays(recorder: Recorder, settings: Defaults) -> None:
     """The settings of the process that recorded the run are in the trace; those of this one do not count."""
     async with recorder(ExtractiveEngine(), defaults=settings) as record:
-        trace = await record(SIMPLE)
+        trace = await record.traced(SIMPLE)
     assert trace.defaults == settings._replace(masked=False)
     assert (await replay(trace, pipeline())).divergence is None
 
 
 async def test_remembered_answers_replay(recorder: Recorder) -> None:
     async with recorder(ExtractiveEngine(), cache_entries=10) as record:
-        await record(SIMPLE)
-        trace = await record(SIMPLE)
+        await record.traced(SIMPLE)
+        trace = await record.traced(SIMPLE)
     assert any(ask.cached for r in trace.records if r.stage for ask in r.stage.asks)
     assert (await replay(trace, pipeline())).divergence is None
 
@@ -262,7 +263,7 @@ LONG = QuestionAsked(
 )
 
 
-async def until_shown(record: Recording, run_id: str) -> None:
+async def until_shown(record: Whole, run_id: str) -> None:
     """The first piece of the answer has reached the client."""
     await until(lambda: record.journal.frames(run_id), what="the first piece")
 
@@ -270,7 +271,7 @@ async def until_shown(record: Recording, run_id: str) -> None:
 async def test_cancelled_run_replays_up_to_its_end(recorder: Recorder) -> None:
     engine = Stalling()
     async with recorder(engine) as record:
-        task = asyncio.create_task(record(LONG, "cancelled-run"))
+        task = asyncio.create_task(record.traced(LONG, "cancelled-run"))
         await until_shown(record, "cancelled-run")
         await record.runs.cancel("cancelled-run")
         trace = await task
@@ -284,7 +285,7 @@ async def test_cancelled_run_replays_up_to_its_end(recorder: Recorder) -> None:
 async def test_answer_continued_by_a_second_worker_replays(recorder: Recorder) -> None:
     engine = Stalling()
     async with recorder(engine) as record:
-        task = asyncio.create_task(record(LONG, "went-on"))
+        task = asyncio.create_task(record.traced(LONG, "went-on"))
         await until_shown(record, "went-on")
         drop(record.worker, "went-on")
         trace = await task
@@ -331,7 +332,7 @@ async def test_answer_with_a_broken_device_replays(
 ) -> None:
     run_id = f"broke-{request.node.callspec.id}"
     async with recorder(engine) as record:
-        task = asyncio.create_task(record(LONG, run_id))
+        task = asyncio.create_task(record.traced(LONG, run_id))
         await until_shown(record, run_id)
         engine.shown.set()
         trace = await task
