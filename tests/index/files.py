@@ -2,12 +2,20 @@
 
 import io
 import zipfile
+from typing import Any
 
 import docx
 import openpyxl
 import pptx
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
+
+
+def saved(thing: Any) -> bytes:
+    """The bytes of a document, a deck or a book."""
+    buffer = io.BytesIO()
+    thing.save(buffer)
+    return buffer.getvalue()
 
 
 def pdf(pages: list[list[str]], password: str = "") -> bytes:
@@ -34,9 +42,7 @@ def word() -> bytes:
     for row, cells in zip(table.rows, (("City", "Rate"), ("Lyon", "90 euros")), strict=True):
         for cell, text in zip(row.cells, cells, strict=True):
             cell.text = text
-    buffer = io.BytesIO()
-    document.save(buffer)
-    return buffer.getvalue()
+    return saved(document)
 
 
 def slides() -> bytes:
@@ -45,9 +51,7 @@ def slides() -> bytes:
         slide = deck.slides.add_slide(deck.slide_layouts[1])
         slide.shapes.title.text = title
         slide.placeholders[1].text = body
-    buffer = io.BytesIO()
-    deck.save(buffer)
-    return buffer.getvalue()
+    return saved(deck)
 
 
 def sheet() -> bytes:
@@ -56,9 +60,7 @@ def sheet() -> bytes:
     page.title = "Fees"
     for row in (["Course", "Fee"], ["Welding", 320], ["Casting", 410.5]):
         page.append(row)
-    buffer = io.BytesIO()
-    book.save(buffer)
-    return buffer.getvalue()
+    return saved(book)
 
 
 def bomb() -> bytes:
@@ -74,9 +76,7 @@ def far_corner() -> bytes:
     book = openpyxl.Workbook()
     book.active.append(["Course", "Fee"])
     book.active["XFD1048576"] = "end"
-    buffer = io.BytesIO()
-    book.save(buffer)
-    return buffer.getvalue()
+    return saved(book)
 
 
 def looping_pdf(forms: int = 12, times: int = 12) -> bytes:

@@ -10,6 +10,7 @@ from openpyxl.utils import get_column_letter
 
 from tests.documents import described as d
 from tests.documents.writers.word import retyped
+from tests.index.files import saved
 
 _MAIN = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"
 _NAMES = " ".join(
@@ -40,9 +41,7 @@ def xlsx(described: d.Described) -> bytes:
                 if one.down > 1 or one.across > 1:
                     last = f"{get_column_letter(column + one.across - 1)}{at + one.down - 1}"
                     sheet.merge_cells(f"{get_column_letter(column)}{at}:{last}")
-    file = io.BytesIO()
-    book.save(file)
-    return _saved_at(file.getvalue(), described)
+    return _saved_at(saved(book), described)
 
 
 def _saved_at(data: bytes, described: d.Described) -> bytes:

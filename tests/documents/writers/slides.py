@@ -1,6 +1,5 @@
 """PPTX by python-pptx: a slide for each heading."""
 
-import io
 from typing import Any
 
 import pptx
@@ -9,6 +8,7 @@ from pptx.util import Inches
 
 from tests.documents import described as d
 from tests.documents.writers.word import describe, retyped
+from tests.index.files import saved
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _MAIN = "application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml"
@@ -45,9 +45,7 @@ def pptx_(described: d.Described) -> bytes:
             if isinstance(block, d.Prose) and block.vertical:
                 frame._txBody.bodyPr.set("vert", "eaVert" if described.language in ("zh", "ko") else "vert")
         top += 0.7
-    file = io.BytesIO()
-    deck.save(file)
-    return file.getvalue()
+    return saved(deck)
 
 
 def ppsx(described: d.Described) -> bytes:

@@ -17,6 +17,7 @@ from docx.table import _Cell
 from docx.text.paragraph import Paragraph
 
 from tests.documents import described as d
+from tests.index.files import saved
 
 _MAIN = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
 _BULLETS = ("List Bullet", "List Bullet 2", "List Bullet 3")
@@ -50,9 +51,7 @@ def docx_(described: d.Described) -> bytes:
         for paragraph in document.element.body.iter(qn("w:p")):
             paragraph.get_or_add_pPr().append(OxmlElement("w:bidi"))
     _add_notes(document, notes)
-    file = io.BytesIO()
-    document.save(file)
-    return file.getvalue()
+    return saved(document)
 
 
 def describe(core: Any, described: d.Described) -> None:

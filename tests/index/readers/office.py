@@ -1,6 +1,5 @@
 """Office documents put together for one test each, from the markup that their programs write."""
 
-import io
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,7 @@ from docx.oxml import parse_xml
 
 from index.model import Document
 from index.readers import Source, read
+from tests.index.files import saved
 
 _W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _SPACES = " ".join(
@@ -33,12 +33,6 @@ def given(data: bytes, suffix: str) -> Document:
 
 def blocks(document: Document) -> list[tuple[str, str]]:
     return [(block.kind, document.text[block.start : block.end]) for block in document.blocks]
-
-
-def saved(thing: Any) -> bytes:
-    buffer = io.BytesIO()
-    thing.save(buffer)
-    return buffer.getvalue()
 
 
 def word(body: str, *, numbering: str = "", styles: str = "", footnotes: str = "", endnotes: str = "") -> Document:

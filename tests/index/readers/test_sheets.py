@@ -14,7 +14,8 @@ from index.readers import Unreadable, grid
 from index.readers.grid import Grid, shown
 from index.readers.tabular import head
 from tests.index import files
-from tests.index.readers.office import blocks, given, saved, sheet
+from tests.index.files import saved
+from tests.index.readers.office import blocks, given, sheet
 
 
 def test_titles_two_header_rows_and_merged_cells() -> None:

@@ -12,7 +12,8 @@ from pptx.util import Inches
 from index.model import Metadata
 from index.text.passages import cut
 from tests.index import files
-from tests.index.readers.office import blocks, given, saved, slides
+from tests.index.files import saved
+from tests.index.readers.office import blocks, given, slides
 
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 

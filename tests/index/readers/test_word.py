@@ -6,7 +6,8 @@ import docx
 import pytest
 
 from index.model import Metadata
-from tests.index.readers.office import blocks, given, item, p, saved, table, tc, tr, word
+from tests.index.files import saved
+from tests.index.readers.office import blocks, given, item, p, table, tc, tr, word
 
 
 def test_properties() -> None:

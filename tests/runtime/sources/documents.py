@@ -5,8 +5,9 @@ import json
 import zipfile
 from pathlib import Path
 
-from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfgen.canvas import Canvas
+
+from tests.index import files
 
 GUIDE = """# Refunds & <returns>
 
@@ -68,24 +69,12 @@ LONG = "\n\n".join(
 
 def pdf() -> bytes:
     """Three pages; the second has the citation."""
-    buffer = io.BytesIO()
-    canvas = Canvas(buffer)
-    canvas.setTitle("Foundry handbook")
-    for page, lines in enumerate(
-        (
-            ["Welcome to the foundry.", "Nothing of note stands on this page."],
-            ["Safety", "Every visitor shall wear a helmet in the foundry.", "The helmet is replaced after four years."],
-            ["Closing", "The foundry closes at ten in the evening."],
-        ),
-        1,
-    ):
-        for number, line in enumerate(lines):
-            canvas.drawString(60, 780 - 20 * number, line)
-        canvas.drawString(60, 40, f"Page {page}")
-        canvas.showPage()
-    canvas.save()
-    assert pdfmetrics.stringWidth("a", "Helvetica", 12) > 0
-    return buffer.getvalue()
+    pages = [
+        ["Welcome to the foundry.", "Nothing of note stands on this page."],
+        ["Safety", "Every visitor shall wear a helmet in the foundry.", "The helmet is replaced after four years."],
+        ["Closing", "The foundry closes at ten in the evening."],
+    ]
+    return files.pdf([[*lines, f"Page {page}"] for page, lines in enumerate(pages, 1)])
 
 
 def full_pdf() -> bytes:
