@@ -3,8 +3,6 @@
 import asyncio
 import contextlib
 import json
-import os
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -13,11 +11,13 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from bus.wire.messages import QuestionAsked
+from index.build.ingest import bring_in
 from runtime.commands.mcp import Home
 from runtime.processes.state_folder import running, state_folder
 from runtime.settings import IndexSettings, Settings
 from tests.clients.table import Row
 from tests.clients.test_mcp import Progress, staying
+from tests.commands import GROUNDWIRE, begun, environ_of
 from tests.polling import until
 
 ROWS = (
@@ -40,20 +40,13 @@ OPENING = (
     "# Opening\n\nThe shop opens at nine on weekdays. On Saturdays it opens at ten and closes at two."
     " The shop is closed on public holidays.\n"
 )
-COMMAND = (sys.executable, "-m", "runtime")
 
 
 @pytest.fixture(scope="module")
-async def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("mcp")
     _write(folder / "documents", {"refunds.md": REFUNDS, "opening.md": OPENING})
-    process = await asyncio.create_subprocess_exec(
-        *(*COMMAND, "index", "build", str(folder / "documents"), "--index", str(folder / "index")),
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    said, _ = await process.communicate()
-    assert process.returncode == 0, said.decode()
+    bring_in(folder / "index", [str(folder / "documents")], only=True)
     return folder / "index"
 
 
@@ -65,9 +58,9 @@ def _write(folder: Path, texts: dict[str, str]) -> None:
 
 def started(index: Path) -> contextlib.AbstractAsyncContextManager[Client]:
     """A client with a server of its own."""
-    environ = {**os.environ, "GROUNDWIRE_STATE": str(index.parent / "state")}
-    arguments = [*COMMAND[1:], "mcp", "--index", str(index)]
-    return staying(Client(StdioServerParameters(command=COMMAND[0], args=arguments, env=environ)))
+    command, *arguments = (*GROUNDWIRE, "mcp", "--index", str(index))
+    environ = environ_of(index.parent / "state")
+    return staying(Client(StdioServerParameters(command=command, args=arguments, env=environ)))
 
 
 @pytest.fixture(scope="module")
@@ -145,13 +138,7 @@ async def test_error(client: Client) -> None:
 async def test_greeting_without_stack(index: Path) -> None:
     """Greetings are answered without a stack, and standard output holds nothing but the protocol."""
     state = index.parent / "greeting"
-    process = await asyncio.create_subprocess_exec(
-        *(*COMMAND, "mcp", "--index", str(index)),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env={**os.environ, "GROUNDWIRE_STATE": str(state)},
-    )
+    process = await begun(state, "mcp", "--index", index, stdin=asyncio.subprocess.PIPE)
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     out, err = await process.communicate(
         b"".join(
@@ -168,10 +155,8 @@ async def test_greeting_without_stack(index: Path) -> None:
     assert (process.returncode, err, state.exists()) == (0, b"", False)
 
 
-async def test_signal_ends_it_while_its_input_is_open(index: Path) -> None:
-    process = await asyncio.create_subprocess_exec(
-        *(*COMMAND, "mcp", "--index", str(index)), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
-    )
+async def test_signal_ends_it_while_its_input_is_open(index: Path, tmp_path: Path) -> None:
+    process = await begun(tmp_path, "mcp", "--index", index, stdin=asyncio.subprocess.PIPE)
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
@@ -181,11 +166,7 @@ async def test_signal_ends_it_while_its_input_is_open(index: Path) -> None:
 
 
 async def test_missing_index(tmp_path: Path) -> None:
-    process = await asyncio.create_subprocess_exec(
-        *(*COMMAND, "mcp", "--index", str(tmp_path / "nothing")),
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
+    process = await begun(tmp_path, "mcp", "--index", tmp_path / "nothing")
     out, err = await process.communicate()
     assert (process.returncode, out) == (2, b"")
     assert b"groundwire index build" in err

@@ -1,19 +1,15 @@
 """Commands that are ended from outside, or cannot print or write, leave nothing behind and say one line."""
 
 import asyncio
-import os
 import signal
-import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from index.build.ingest import bring_in
 from tests.chaos.house import left_behind
+from tests.commands import begun, environ_of
 from tests.polling import until
-
-ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture(scope="module")
@@ -25,20 +21,16 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "index"
 
 
-async def start(index: Path, environ: Mapping[str, str]) -> asyncio.subprocess.Process:
-    return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "runtime", "ask", "--index", str(index), "정문은 언제 열립니까?"),
-        cwd=ROOT,
-        env={**os.environ, **environ},
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        start_new_session=True,
+async def start(index: Path, state: Path, **environ: str) -> asyncio.subprocess.Process:
+    question = "정문은 언제 열립니까?"
+    return await begun(
+        state, "ask", "--index", index, question, env=environ_of(state, **environ), start_new_session=True
     )
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
 async def test_ended_ask_leaves_no_process(index: Path, tmp_path: Path, number: signal.Signals) -> None:
-    ask = await start(index, {"GROUNDWIRE_STATE": str(tmp_path)})
+    ask = await start(index, tmp_path)
     await until(lambda: len(left_behind(tmp_path)) >= 3, what="the stack")  # itself, and nats-server with its watcher
     ask.send_signal(number)
     _, said = await ask.communicate()
@@ -48,7 +40,7 @@ async def test_ended_ask_leaves_no_process(index: Path, tmp_path: Path, number: 
 
 
 async def test_non_utf8_output_gets_escapes_and_a_line(index: Path, tmp_path: Path) -> None:
-    ask = await start(index, {"GROUNDWIRE_STATE": str(tmp_path), "PYTHONIOENCODING": "ascii"})
+    ask = await start(index, tmp_path, PYTHONIOENCODING="ascii")
     told, said = await ask.communicate()
     assert ask.returncode == 0, said.decode()
     assert "정문은 아침 여섯 시에 열립니다" in told.decode().encode().decode("unicode_escape")
@@ -59,7 +51,7 @@ async def test_non_utf8_output_gets_escapes_and_a_line(index: Path, tmp_path: Pa
 @pytest.mark.parametrize("state", ["file", "file/below", "/proc/1/none"])
 async def test_unusable_state_folder_is_one_line(index: Path, tmp_path: Path, state: str) -> None:
     (tmp_path / "file").touch()
-    ask = await start(index, {"GROUNDWIRE_STATE": str(tmp_path / state)})
+    ask = await start(index, tmp_path / state)
     told, said = await ask.communicate()
     assert (ask.returncode, told) == (1, b"")
     assert [line for line in said.decode().splitlines() if line.startswith("error: the state folder")]

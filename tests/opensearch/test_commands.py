@@ -1,9 +1,6 @@
 """`groundwire index` and questions over a cluster: the same as in a folder."""
 
 import json
-import os
-import subprocess
-import sys
 import urllib.request
 from pathlib import Path
 
@@ -18,6 +15,7 @@ from index.search.searcher import Searcher
 from runtime.commands.index import index_group
 from runtime.processes.kept_index import KeptIndex
 from runtime.processes.served import Served
+from tests.commands import groundwire
 from tests.opensearch import installed
 from tests.opensearch.building import place, update
 from tests.opensearch.cluster import NODES, Cluster
@@ -61,27 +59,15 @@ CLOCK = Document(source_id="clock.md", title="Clock", text="The tide clock stand
 LAMP = Document(source_id="lamp.md", title="Lamp", text="The lamp hangs above the chart table.")
 
 
-def groundwire(folder: Path, *arguments: str) -> str:
-    """What the command prints."""
-    done = subprocess.run(
-        [sys.executable, "-m", "runtime", *arguments],
-        env={**os.environ, "GROUNDWIRE_STATE": str(folder), "GROUNDWIRE_BUS_DEADLINE_S": "90"},
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def test_a_person_asks_it(cluster: Cluster, tmp_path: Path) -> None:
     address = place(cluster, "asked")
     update(address, [CLOCK, LAMP])
     url = f"{cluster.url}/{address.name}"
-    answer = groundwire(tmp_path, "ask", "Where does the tide clock stand?", "--index", url)
-    assert "harbour office" in answer
-    assert "clock.md" in answer
+    question = "Where does the tide clock stand?"
+    done = groundwire(tmp_path, "ask", question, "--index", url, GROUNDWIRE_BUS_DEADLINE_S="90")
+    assert done.returncode == 0, done.stderr
+    assert "harbour office" in done.stdout
+    assert "clock.md" in done.stdout
 
 
 def test_new_snapshots_serve_new_questions_only(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:

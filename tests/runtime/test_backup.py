@@ -23,8 +23,8 @@ from runtime.cli import groundwire
 from runtime.processes.stack import stack_for
 from runtime.settings import IndexSettings, Settings
 from tests.chaos.house import disk
+from tests.commands import ROOT, begun, environ_of
 
-ROOT = Path(__file__).parents[2]
 DOCUMENTS = ROOT / "runtime" / "demo" / "documents" / "handbook-en"
 #: A journal that fits on a small disk, with space reserved for its full size.
 SMALL = BusSettings(runs_max_bytes=16_000_000, events_max_bytes=16_000_000)
@@ -37,10 +37,6 @@ class Place:
     def __init__(self, folder: Path) -> None:
         self.index, self.state, self.config = folder / "handbook.index", folder / "state", folder / "groundwire.toml"
         folder.mkdir(exist_ok=True)
-
-    def command(self, *arguments: object) -> tuple[list[str], dict[str, str]]:
-        environ = {**os.environ, "GROUNDWIRE_STATE": str(self.state), "COLUMNS": "200"}
-        return [sys.executable, "-m", "runtime", *map(str, arguments)], environ
 
     def run(self, *arguments: object) -> Result:
         """In this process."""
@@ -66,10 +62,8 @@ async def asked(place: Place, backup: Path) -> str:
             return run_id
 
         run_id = await one(ASKED)
-        command, environ = place.command("backup", backup, "--index", place.index, "--config", place.config)
-        copying = await asyncio.create_subprocess_exec(
-            *command, cwd=ROOT, env=environ, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
-        )
+        command = ("backup", backup, "--index", place.index, "--config", place.config)
+        copying = await begun(place.state, *command, stderr=asyncio.subprocess.STDOUT)
         said = asyncio.create_task(copying.communicate())
         count = 0
         while not said.done():
@@ -316,10 +310,9 @@ def test_killed_restore_is_finished_or_changes_nothing(
     place = Place(tmp_path / "place")
     assert place.run("restore", folder, "--index", place.index).exit_code == 0
     before = held(place.index, place.state)
-    command, environ = place.command("restore", folder, "--index", place.index, "--force")
-    killed = subprocess.run(
-        [sys.executable, "-c", KILLED, name, *command[3:]], cwd=ROOT, env=environ, capture_output=True, check=False
-    )
+    command = (sys.executable, "-c", KILLED, name, "restore", folder, "--index", place.index, "--force")
+    environ = environ_of(place.state)
+    killed = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, check=False)
     assert killed.returncode == 9, killed.stderr
     if not moves_in:
         after = held(place.index, place.state)

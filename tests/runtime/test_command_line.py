@@ -1,10 +1,8 @@
 """The command line as a newcomer meets it: the demo runs, and each error is one clear line."""
 
 import json
-import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import click
@@ -20,26 +18,13 @@ from runtime.cli import commands
 from runtime.cli import groundwire as groundwire_group
 from runtime.commands.answer_shown import answer_pieces, passage_pieces, print_passages
 from runtime.terminal import styled
+from tests.commands import groundwire
 from tests.runtime.edge.conftest import citation
-
-ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("state")
-
-
-def groundwire(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "runtime", *arguments],
-        cwd=ROOT,
-        env={**os.environ, "GROUNDWIRE_STATE": str(home), "COLUMNS": "200"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """One process and nats-server answer a single question, with the same stages and users as several processes."""
 
 import asyncio
-import os
 import signal
 import sys
 from pathlib import Path
@@ -20,6 +19,7 @@ from runtime.processes.stack import stack_for
 from runtime.processes.state_folder import state_folder
 from runtime.processes.supervisor import NatsProcess
 from runtime.settings import IndexSettings, InferenceSettings, Settings
+from tests.commands import begun
 from tests.polling import until
 
 ROOT = Path(__file__).parent.parent.parent
@@ -93,13 +93,7 @@ async def test_failed_role_is_restarted_and_logged(tmp_path: Path, monkeypatch: 
 
 async def test_ctrl_c_during_the_start_leaves_nothing(settings: Settings, tmp_path: Path) -> None:
     state = state_folder(msgspec.structs.replace(settings, state=str(tmp_path)))
-    asking = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "runtime", "ask", "--index", settings.index.dir, "When are refunds paid?"),
-        cwd=ROOT,
-        env={**os.environ, "GROUNDWIRE_STATE": str(tmp_path)},
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
+    asking = await begun(tmp_path, "ask", "--index", settings.index.dir, "When are refunds paid?")
     await until((state / "nats.pid").exists)
     noted = msgspec.json.decode((state / "nats.pid").read_bytes(), type=NatsProcess)
     asking.send_signal(signal.SIGINT)

@@ -1,10 +1,7 @@
 """`groundwire up --watch`: a changed file is searched automatically, and `/v1/index` reports the served snapshot."""
 
 import asyncio
-import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +9,8 @@ import aiohttp
 
 from index.build.ingest import bring_in
 from runtime.processes.ports import free_port
+from tests.commands import begun
 from tests.polling import until
-
-ROOT = Path(__file__).parent.parent.parent
 
 
 async def test_changed_file_is_served(tmp_path: Path) -> None:
@@ -24,12 +20,7 @@ async def test_changed_file_is_served(tmp_path: Path) -> None:
     (docs / "scan.pdf").write_bytes(b"nothing")
     bring_in(tmp_path / "index", [str(docs)], only=True)
     port = free_port()
-    up = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "runtime", "up", "--index", tmp_path / "index", "--watch", "--port", str(port)),
-        cwd=ROOT,
-        env={**os.environ, "GROUNDWIRE_STATE": str(tmp_path / "state"), "COLUMNS": "200"},
-        stderr=asyncio.subprocess.PIPE,
-    )
+    up = await begun(tmp_path / "state", "up", "--index", tmp_path / "index", "--watch", "--port", port)
     assert up.stderr is not None
     said = up.stderr
     try:
@@ -66,18 +57,12 @@ async def test_changed_file_is_served(tmp_path: Path) -> None:
             await up.wait()
 
 
-def test_interrupted_watch_ends_cleanly(tmp_path: Path) -> None:
+async def test_interrupted_watch_ends_cleanly(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "gate.md").write_text("The gate opens at six.")
-    watch = subprocess.Popen(
-        [sys.executable, "-m", "runtime", "index", "watch", str(tmp_path / "docs"), "--index", str(tmp_path / "index")],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    watch = await begun(tmp_path / "state", "index", "watch", tmp_path / "docs", "--index", tmp_path / "index")
     assert watch.stdout is not None
-    assert watch.stdout.readline().startswith("watching")
+    assert (await watch.stdout.readline()).startswith(b"watching")
     watch.send_signal(signal.SIGINT)
-    said, problems = watch.communicate(timeout=30)
-    assert (watch.returncode, said, problems) == (0, "", "")
+    assert await asyncio.wait_for(watch.communicate(), 30) == (b"", b"")
+    assert watch.returncode == 0
