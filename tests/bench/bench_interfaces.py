@@ -137,7 +137,8 @@ def running(version: Version, demo: Path, folder: Path) -> Iterator[Stack]:
             [*command, *arguments], cwd=version.root, env=environ, capture_output=True, text=True, check=False
         )
 
-    run("index", "build", str(demo / "documents"), "--index", index).check_returncode()
+    # Hidden today; ba32871 knows no other name.
+    run("index", "build", str(demo / "documents"), "--out", index).check_returncode()
     up = [*command, "up", "--index", index, "--port", str(port := free_port())]
     with subprocess.Popen(up, cwd=version.root, env=environ, stderr=subprocess.PIPE, text=True) as process:
         try:
