@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from collections.abc import Mapping
 from typing import Any
 
 import docx
@@ -63,12 +64,17 @@ def sheet() -> bytes:
     return saved(book)
 
 
-def bomb() -> bytes:
-    """A DOCX of 60 MB of zeros."""
+def zipped(members: Mapping[str, bytes | str]) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("word/document.xml", b"\0" * 60_000_000)
+        for name, data in members.items():
+            archive.writestr(name, data)
     return buffer.getvalue()
+
+
+def bomb() -> bytes:
+    """A DOCX of 60 MB of zeros."""
+    return zipped({"word/document.xml": b"\0" * 60_000_000})
 
 
 def far_corner() -> bytes:

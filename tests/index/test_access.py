@@ -4,7 +4,6 @@ import json
 import os
 import tarfile
 import unicodedata
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from index.readers import Source, Unreadable, read
 from index.search.searcher import Searcher
 from index.snapshot import snapshot
 from tests.index.brought_in import bring_in, entries, follow
+from tests.index.files import zipped
 
 
 def seen(index: Path) -> dict[str, Groups]:
@@ -237,13 +237,14 @@ def test_unreadable_groups_exclude_the_document(name: str, text: str) -> None:
 
 
 def test_archive_and_mailbox_members_inherit_groups(docs: Path, tmp_path: Path) -> None:
-    with zipfile.ZipFile(docs / "box.zip", "w") as box:
-        box.writestr("in/a.md", "# A\n\nThe bell rings.\n")
-        box.writestr("board/b.md", "# B\n\nThe bell rings twice.\n")
-        box.writestr("board/c.jsonl", '{"source_id": "r1", "text": "The bell rings thrice."}\n')
-    with zipfile.ZipFile(docs / "ruled.zip", "w") as box:
-        box.writestr("access.toml", '[groups]\n"*" = "x"\n')
-        box.writestr("d.md", "# D\n\nThe bell is silent.\n")
+    box = {
+        "in/a.md": "# A\n\nThe bell rings.\n",
+        "board/b.md": "# B\n\nThe bell rings twice.\n",
+        "board/c.jsonl": '{"source_id": "r1", "text": "The bell rings thrice."}\n',
+    }
+    (docs / "box.zip").write_bytes(zipped(box))
+    ruled = {"access.toml": '[groups]\n"*" = "x"\n', "d.md": "# D\n\nThe bell is silent.\n"}
+    (docs / "ruled.zip").write_bytes(zipped(ruled))
     (docs / "mail.mbox").write_text("From a@b Mon Jan  1 00:00:00 2024\nSubject: Pay\n\nThe raise is four percent.\n")
     with tarfile.open(docs / "ruled.tar", "w") as tar:
         tar.add(rules(tmp_path, {"docs": "staff"}), "deep/Access.toml")

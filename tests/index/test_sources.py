@@ -22,6 +22,7 @@ from index.snapshot import snapshot
 from index.snapshot.roots import Plan, Root, Rules, plan
 from index.source_paths import printable
 from tests.index.brought_in import bring_in, entries, follow
+from tests.index.files import zipped
 
 
 def write(folder: Path, *names: str) -> Path:
@@ -338,12 +339,6 @@ def test_folders_of_one_address_are_below_it(tree: Path, tmp_path: Path) -> None
     assert (entries(index)["guide/install.md"].url, entries(index)["guide/install.md"].first) == ("", first)
 
 
-def zipped(path: Path, files: dict[str, bytes]) -> None:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in files.items():
-            archive.writestr(name, data)
-
-
 def tarred(path: Path, members: Iterable[tuple[tarfile.TarInfo, bytes]]) -> None:
     with tarfile.open(path, "w:gz" if path.suffix in (".gz", ".tgz") else "w") as archive:
         for info, data in members:
@@ -371,7 +366,7 @@ def test_archive_is_read_like_a_folder(tmp_path: Path, suffix: str) -> None:
 
     def pack() -> None:
         if suffix == ".zip":
-            zipped(path, INSIDE)
+            path.write_bytes(zipped(INSIDE))
         else:
             link = tarfile.TarInfo("link.md")
             link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
@@ -405,9 +400,8 @@ def test_archive_is_read_like_a_folder(tmp_path: Path, suffix: str) -> None:
 def test_rules_hold_in_archives_too(tmp_path: Path) -> None:
     folder = tmp_path / "docs"
     folder.mkdir()
-    zipped(
-        folder / "a.zip", {"guide/install.md": b"The pump.", "guide/notes.txt": b"The notes.", "draft.md": b"A draft."}
-    )
+    members = {"guide/install.md": b"The pump.", "guide/notes.txt": b"The notes.", "draft.md": b"A draft."}
+    (folder / "a.zip").write_bytes(zipped(members))
     names = build(tmp_path / "index", folder, include=("*.md",), exclude=("draft*",))
     assert names == {"a.zip/guide/install.md"}
     assert build(tmp_path / "other", folder, include=("guide/",)) == {"a.zip/guide/install.md", "a.zip/guide/notes.txt"}
@@ -417,7 +411,7 @@ def test_rules_hold_in_archives_too(tmp_path: Path) -> None:
 
 def test_archives_that_harm_are_named(tmp_path: Path) -> None:
     folder = write(tmp_path / "docs", "fine.md")
-    zipped(folder / "bomb.zip", {"a.txt": b"\0" * 60_000_000})
+    (folder / "bomb.zip").write_bytes(zipped({"a.txt": b"\0" * 60_000_000}))
     tarred(folder / "bomb.tgz", [(tarfile.TarInfo("a.txt"), b"\0" * 60_000_000)])
     (folder / "broken.zip").write_bytes(b"PK\x03\x04 nothing")
     (folder / "broken.tar.gz").write_bytes(b"\x1f\x8b nothing")
@@ -451,7 +445,7 @@ def test_archive_names_in_other_encodings_are_read(tmp_path: Path) -> None:
     name = "안내서와 설치 방법.md"
     raw = name.encode("cp949")
     stand_in = "x" * len(raw)
-    zipped(tmp_path / "a.zip", {stand_in: b"The pump is bolted to the floor."})
+    (tmp_path / "a.zip").write_bytes(zipped({stand_in: b"The pump is bolted to the floor."}))
     packed = (tmp_path / "a.zip").read_bytes().replace(stand_in.encode(), raw)
     (tmp_path / "a.zip").write_bytes(packed)
     assert build(tmp_path / "index", tmp_path / "a.zip") == {f"a.zip/{name}"}

@@ -236,11 +236,7 @@ META = """<office:document-meta xmlns:office="urn:oasis:names:tc:opendocument:xm
 
 
 def test_an_open_document_sheet() -> None:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
-        archive.writestr("content.xml", ODS)
-        archive.writestr("meta.xml", META)
-    document = given(made.getvalue(), ".ods")
+    document = given(files.zipped({"content.xml": ODS, "meta.xml": META}), ".ods")
     assert (document.title, document.language) == ("All fees", "fr")
     assert document.metadata == Metadata(author="A. Kim", date="2024-05-01T09:30:00", tags=("pay", "travel"))
     assert blocks(document) == [

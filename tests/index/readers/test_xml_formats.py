@@ -1,7 +1,5 @@
 """OpenDocument text, EPUB, XHTML, and XML by one rule."""
 
-import io
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -13,22 +11,14 @@ from tests.index import files
 ODT = {"META-INF/manifest.xml": "<manifest/>", "content.xml": "<a/>"}
 
 
-def packed(parts: dict[str, str]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, text in parts.items():
-            archive.writestr(name, text)
-    return buffer.getvalue()
-
-
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
         (b"PK\x03\x04 rubbish", "damaged archive"),
-        (packed({"META-INF/manifest.xml": "<manifest/>"}), "no readable ODT"),
-        (packed(ODT | {"content.xml": "<a>"}), "no readable ODT"),
-        (packed(ODT | {"META-INF/manifest.xml": "<encryption-data/>"}), "password"),
-        (packed(ODT), "no text"),
+        (files.zipped({"META-INF/manifest.xml": "<manifest/>"}), "no readable ODT"),
+        (files.zipped(ODT | {"content.xml": "<a>"}), "no readable ODT"),
+        (files.zipped(ODT | {"META-INF/manifest.xml": "<encryption-data/>"}), "password"),
+        (files.zipped(ODT), "no text"),
     ],
 )
 def test_unread_file_has_a_reason(data: bytes, reason: str) -> None:
@@ -61,7 +51,7 @@ def book(data: bytes) -> Document:
 
 
 def test_epub() -> None:
-    document = book(packed(PAGES))
+    document = book(files.zipped(PAGES))
     assert [(block.kind, document.text[block.start : block.end], block.anchor) for block in document.blocks] == [
         ("heading", "一", "one"),
         ("prose", "文[1]", ""),
@@ -75,9 +65,9 @@ def test_epub() -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (packed(PAGES | {"META-INF/encryption.xml": "<CipherReference URI='OEBPS/a.xhtml'/>"}), "protected"),
-        (packed(PAGES | {"META-INF/container.xml": "<container/>"}), "names no package"),
-        (packed(PAGES | {"OEBPS/book.opf": "<package/>"}), "no text"),
+        (files.zipped(PAGES | {"META-INF/encryption.xml": "<CipherReference URI='OEBPS/a.xhtml'/>"}), "protected"),
+        (files.zipped(PAGES | {"META-INF/container.xml": "<container/>"}), "names no package"),
+        (files.zipped(PAGES | {"OEBPS/book.opf": "<package/>"}), "no text"),
         (files.bomb(), "ZIP bomb"),
         (b"PK", "damaged"),
     ],

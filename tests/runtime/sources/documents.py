@@ -2,7 +2,6 @@
 
 import io
 import json
-import zipfile
 from pathlib import Path
 
 from reportlab.pdfgen.canvas import Canvas
@@ -114,5 +113,5 @@ def write_documents(root: Path) -> None:
         ),
     ]
     (root / "records.jsonl").write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
-    with zipfile.ZipFile(root / "old.zip", "w") as archive:
-        archive.writestr("inside.md", "# Inside\n\nThe archive holds a note about the anchor.\n")
+    inside = {"inside.md": "# Inside\n\nThe archive holds a note about the anchor.\n"}
+    (root / "old.zip").write_bytes(files.zipped(inside))
