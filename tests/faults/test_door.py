@@ -152,21 +152,15 @@ ATTACKS = {
     # bodies
     "NaN": asking(400, "not_json", "ann", body=b'{"question": "a", "deadline_s": NaN}'),
     "NaN in place of an object": asking(400, "not_json", "ann", body=b'{"question": 7, "a": NaN}'),
-    "5,000 digits": asking(400, "not_json", "ann", body=b'{"question": 7, "a": ' + b"1" * 5000 + b"}"),
     "5,000 digits of a deadline": asking(
         400, "not_json", "ann", body=b'{"question":"a","deadline_s":' + b"1" * 5000 + b"}"
     ),
     "a huge exponent": asking(400, "not_json", "ann", body=b'{"question": "a", "deadline_s": 1e999999}'),
     "nested lists": asking(400, "not_json", "ann", body=b"[" * 20_000),
-    "nested lists, closed": asking(400, "not_json", "ann", body=b"[" * 20_000 + b"]" * 20_000),
     "nested objects": asking(400, "not_json", "ann", body=b'{"question":' * 4000 + b"1" + b"}" * 4000),
-    "nested filter": asking(
-        400, "not_json", "ann", body=b'{"question":"a","filter":' + b"[" * 9000 + b"]" * 9000 + b"}"
-    ),
     "nested chat": asking(
         400, "not_json", "ann", "/v1/chat/completions", b'{"model":"general","x":' + b"[" * 9000 + b"]" * 9000 + b"}"
     ),
-    "nested search": asking(400, "not_json", "ann", "/v1/search", b'{"query":' + b"[" * 9000 + b"]" * 9000 + b"}"),
     "lone surrogate as a name": asking(400, "not_json", "ann", body=b'{"question": "a", "\\udc00": 1}'),
     "byte order mark": asking(400, "not_json", "ann", body=b"\xef\xbb\xbf" + ASK),
     "UTF-16": asking(400, "not_json", "ann", body=ASK.decode().encode("utf-16")),
@@ -323,7 +317,6 @@ FRAMES = {
     "a search key resumes": Frame("no_scope", '{"type":"resume","run_id":"<ann>"}', "searcher"),
     "nested lists": Frame("not_json", "[" * 20_000),
     "a nested type": Frame("not_json", '{"type":' + "[" * 9000 + "]" * 9000 + "}"),
-    "a nested run": Frame("not_json", '{"type":"resume","run_id":' + "[" * 9000 + "]" * 9000 + "}"),
     "5,000 digits": Frame("not_json", '{"type":"resume","run_id":"a","after":' + "1" * 5000 + "}"),
     "30 digits": Frame("invalid", '{"type":"resume","run_id":"a","after":' + "1" * 30 + "}"),
     "before the beginning": Frame("invalid", '{"type":"resume","run_id":"<ann>","after":-1}'),

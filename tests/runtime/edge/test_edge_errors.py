@@ -42,7 +42,6 @@ CASES = {
     "blank question": Bad({"question": " \n\t "}, 422, "the question is empty; write"),
     "question of 4001": Bad({"question": "x" * 4001}, 422, "has 4001 characters; shorten it to 4000"),
     "binary question": Bad({"question": "PNG\u0000\u0001"}, 422, "control character U+0000; send plain text"),
-    "escape character": Bad({"question": "\u001b[31m"}, 422, "U+001B"),
     "lone surrogate": Bad(b'{"question": "\\ud800"}', 400, "not valid JSON"),
     "number for question": Bad({"question": 7}, 422, "question"),
     "unknown field": Bad(asking(profil="library"), 422, "profil: unknown key; did you mean 'profile'?"),
@@ -55,7 +54,6 @@ CASES = {
     ),
     "unknown style": Bad(asking(style="synthesys"), 422, "did you mean 'synthesis'?"),
     "unknown voice": Bad(asking(voice="loud"), 422, "voice: "),
-    "unknown release": Bad(asking(release="drafft"), 422, "did you mean 'draft'?"),
     "unknown language": Bad(asking(language="de"), 422, "language"),
     "unknown language of a filter": Bad(
         asking(filter={"language": "eng"}), 422, "filter.language: unknown value 'eng'"
@@ -69,7 +67,6 @@ CASES = {
         {"query": "a", "filter": {"after": "2026-02-30"}}, 422, "filter.after: expected a date", path="/v1/search"
     ),
     "profile with a dot": Bad(asking(profile="a.b"), 422, "profile: 'a.b' is not a valid id"),
-    "profile with a path": Bad(asking(profile="../../etc/passwd"), 422, "is not a valid id"),
     "profile with a newline": Bad(asking(profile="general\n"), 422, "is not a valid id"),
     "key of 256": Bad(asking(idempotency_key="k" * 256), 422, "idempotency_key: is not 1 to 255 printable"),
     "key with a newline": Bad(asking(idempotency_key="a\n"), 422, "idempotency_key: is not 1 to 255 printable"),
@@ -90,9 +87,7 @@ CASES = {
     "id with a dot": Bad(b"", 400, "'a.b' is not a valid id", path="/v1/runs/a.b", method="GET"),
     "id with a star": Bad(b"", 400, "is not a valid id", path="/v1/runs/*/events", method="GET"),
     "id with an arrow": Bad(b"", 400, "is not a valid id", path="/v1/runs/%3E/cancel"),
-    "id with a space": Bad(b"", 400, "is not a valid id", path="/v1/runs/a%20b", method="GET"),
     "id with a slash": Bad(b"", 400, "is not a valid id", path="/v1/runs/a%2Fb", method="GET"),
-    "id of 65": Bad(b"", 400, "is not a valid id", path="/v1/runs/" + "a" * 65, method="GET"),
     "unknown run": Bad(b"", 404, "there is no run nobody", path="/v1/runs/nobody", method="GET"),
     "unknown run's events": Bad(b"", 404, "there is no run nobody", path="/v1/runs/nobody/events", method="GET"),
     "unknown run's end": Bad(b"", 404, "there is no run nobody", path="/v1/runs/nobody/cancel"),
