@@ -92,7 +92,9 @@ async def made(question: QuestionAsked, pages: Sequence[Passage], run_id: str, e
 
 
 def live_over(
-    find: Callable[[SearchRequest], Awaitable[SearchReply]], engine: Engine | None = None, has_model: bool | None = None
+    find: Callable[[SearchRequest], Awaitable[SearchReply]] | None = None,
+    engine: Engine | None = None,
+    has_model: bool | None = None,
 ) -> Live:
     inference = Inference(engine or ExtractiveEngine(), InferenceSettings(cache_entries=0))
     return Live(inference, find=find, has_model=has_model)

@@ -25,17 +25,14 @@ from index.search.searcher import Searcher
 from index.snapshot import snapshot
 from index.snapshot.views import Views
 from runtime.commands.answer_shown import OverBus, show
-from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.forking.fork import fork
-from runtime.forking.live_powers import Live
-from runtime.processes.inference import Inference
 from runtime.processes.kept_index import KeptIndex
 from runtime.processes.search import Pins, Threads
 from runtime.replay.journal_traces import read_run
 from runtime.replay.replayer import replay
 from runtime.replay.trace import Trace
-from runtime.settings import InferenceSettings
 from tests.index.conftest import opened_by, update
+from tests.made_runs import live_over
 from tests.whole import Whole, whole_over
 
 GROUPS = ("sales", "hr", "board", "경영")
@@ -331,7 +328,7 @@ async def test_permitted_caller_is_answered_from_the_document(run: Whole) -> Non
 
 async def test_fork_searches_like_its_run(run: Whole) -> None:
     _, trace = await told(run, "to-fork", ("sales",), QUESTIONS[1])
-    live = Live(Inference(ExtractiveEngine(), InferenceSettings(cache_entries=0)), run.find)
+    live = live_over(run.find)
     forked = await fork(trace, pipeline(), "retrieve", "forked", live, profile="library")
     left = b"\n".join(record.data for record in forked.records).lower()
     assert b"opening.md" in left

@@ -16,7 +16,6 @@ from bus.transport.connection import connect
 from bus.transport.health import health_of
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
-from index.build.ingest import bring_in
 from index.errors import IndexProblem
 from index.model import Groups
 from index.opensearch import client as cluster
@@ -29,6 +28,7 @@ from runtime.processes.kept_index import KeptIndex
 from runtime.processes.search import Threads
 from runtime.processes.served import HeldFor
 from runtime.settings import IndexSettings, Settings
+from tests.index.brought_in import gate_index
 from tests.polling import until
 from tests.runtime.served import edge_of, open_search
 
@@ -38,13 +38,9 @@ GATE = SearchRequest(query="When does the gate open?", language="en", k=3)
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index of two snapshots: the gate opens at six in the older one, at nine in the current one."""
-    folder = tmp_path_factory.mktemp("built")
-    (folder / "docs").mkdir()
-    for hour in ("six", "nine"):
-        (folder / "docs" / "gate.md").write_text(f"# Gate\n\nThe gate opens at {hour} in the morning.\n")
-        bring_in(folder / "index", [str(folder / "docs")], only=True)
-    assert len(snapshot.names(folder / "index")) == 2
-    return folder / "index"
+    index = gate_index(tmp_path_factory.mktemp("built"), "six", "nine")
+    assert len(snapshot.names(index)) == 2
+    return index
 
 
 @pytest.fixture
@@ -183,9 +179,7 @@ def test_without_a_whole_snapshot_searches_report_it(index: Path, kept: KeptInde
     with pytest.raises(IndexProblem, match=r"no snapshot in .* is whole; build the index again"):
         kept.searcher()
     shutil.rmtree(index)
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "gate.md").write_text("# Gate\n\nThe gate opens at six in the morning.\n")
-    bring_in(index, [str(tmp_path / "docs")], only=True)
+    assert gate_index(tmp_path, "six") == index
     assert kept.look()
     assert hour(kept) == "six"
 

@@ -29,3 +29,12 @@ def follow(index: Path) -> ingest.UpdateResult:
 def entries(index: Path) -> dict[str, Entry]:
     with snapshot.hold(index) as handle:
         return read_catalogue(handle.directory)
+
+
+def gate_index(folder: Path, *hours: str) -> Path:
+    """An index of a folder `docs` with one document: of a snapshot for each hour at which the gate opens."""
+    (folder / "docs").mkdir(exist_ok=True)
+    for hour in hours:
+        (folder / "docs" / "gate.md").write_text(f"# Gate\n\nThe gate opens at {hour} in the morning.\n")
+        bring_in(folder / "index", folder / "docs")
+    return folder / "index"

@@ -12,14 +12,11 @@ from bus.wire.messages import QuestionAsked, RunFinished
 from bus.wire.subjects import key_of
 from index.filters import Filter
 from index.model import Document, Metadata
-from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.forking.fork import fork
-from runtime.forking.live_powers import Live
-from runtime.processes.inference import Inference
 from runtime.replay.journal_traces import read_run
 from runtime.replay.replayer import replay
 from runtime.replay.trace import Trace
-from runtime.settings import InferenceSettings
+from tests.made_runs import live_over
 from tests.whole import Whole, whole_over
 
 REFUNDS = "Refunds are paid within {days} days of the return. The shop {town} opens at {hour} on Saturdays."
@@ -87,7 +84,7 @@ async def test_sub_queries_obey_the_filter_in_replay_and_fork(run: Whole) -> Non
         heard.append(request)
         return await run.find(request)
 
-    live = Live(Inference(ExtractiveEngine(), InferenceSettings(cache_entries=0)), find)
+    live = live_over(find)
     forked = await fork(trace, pipeline(), "retrieve", "forked-lima", live, profile="library")
     assert {request.filter for request in heard} == {wanted}
     assert (await replay(forked, pipeline())).divergence is None

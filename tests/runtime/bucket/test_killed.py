@@ -17,7 +17,6 @@ from bus.transport.connection import Client, Msg, connect
 from bus.transport.health import health_of
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
-from index.build.ingest import bring_in
 from index.errors import IndexProblem
 from index.snapshot import snapshot
 from runtime.bucket import follow
@@ -26,6 +25,7 @@ from runtime.processes import kept_index, search
 from runtime.processes.nats_users import Credentials
 from runtime.settings import IndexSettings, Settings
 from tests.bus.wires import serving
+from tests.index.brought_in import gate_index
 from tests.polling import until
 from tests.runtime.bucket.conftest import Snap, noise, same
 from tests.runtime.served import open_search
@@ -139,13 +139,7 @@ GATE = SearchRequest(query="When does the gate open?", language="en", k=3)
 def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Two indexes: the second is the first with one document changed."""
     folder = tmp_path_factory.mktemp("built")
-    (folder / "docs").mkdir()
-    found = {}
-    for hour in ("six", "nine"):
-        (folder / "docs" / "gate.md").write_text(f"# Gate\n\nThe gate opens at {hour} in the morning.\n")
-        bring_in(folder / "index", [str(folder / "docs")], only=True)
-        found[hour] = Path(shutil.copytree(folder / "index", folder / hour))
-    return found
+    return {hour: Path(shutil.copytree(gate_index(folder, hour), folder / hour)) for hour in ("six", "nine")}
 
 
 @pytest.fixture

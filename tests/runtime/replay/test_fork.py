@@ -16,18 +16,13 @@ from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.engines.scripted.engine import ScriptedEngine
 from runtime.forking.fork import NothingToFork, fork, keep
 from runtime.forking.live_powers import Live, NotRecorded, replies_of
-from runtime.processes.inference import Inference
 from runtime.replay.difference import parting
 from runtime.replay.journal_traces import latest_runs, read_run
 from runtime.replay.replayer import replay
 from runtime.replay.trace import Trace, dump, load
-from runtime.settings import InferenceSettings
+from tests.made_runs import live_over
 from tests.runtime.replay.conftest import QUESTIONS, Recorder
 from tests.runtime.replay.test_replayer import Faulty
-
-
-def live() -> Live:
-    return Live(Inference(ExtractiveEngine(), InferenceSettings(cache_entries=0)))
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
@@ -35,7 +30,7 @@ async def test_fork_with_the_same_engine_is_identical(traces: dict[str, Trace], 
     trace = traces[name]
     for stage in STAGES:
         try:
-            forked = await fork(trace, pipeline(), stage, "forked", live())
+            forked = await fork(trace, pipeline(), stage, "forked", live_over())
         except NothingToFork:
             continue
         assert parting(trace, forked, pipeline()) is None, stage
@@ -49,7 +44,7 @@ async def test_fork_with_the_same_engine_is_identical(traces: dict[str, Trace], 
 
 async def test_fork_with_another_profile_differs_from_its_stage(traces: dict[str, Trace]) -> None:
     trace = traces["simple"]
-    forked = await fork(trace, pipeline(), "select_evidence", "forked", live(), profile="library")
+    forked = await fork(trace, pipeline(), "select_evidence", "forked", live_over(), profile="library")
     found = parting(trace, forked, pipeline())
     assert found is not None
     assert (found.stage, found.difference.path) == ("select_evidence", "its input's question.profile")
@@ -63,7 +58,7 @@ async def test_fork_with_another_profile_differs_from_its_stage(traces: dict[str
 async def test_fork_names_the_first_difference(traces: dict[str, Trace], monkeypatch: pytest.MonkeyPatch) -> None:
     trace = traces["simple"]
     monkeypatch.setattr(choose, "to_show", lambda asked, ranked, most: ranked[-1:])
-    forked = await fork(trace, pipeline(), "retrieve", "forked", live())
+    forked = await fork(trace, pipeline(), "retrieve", "forked", live_over())
     found = parting(trace, forked, pipeline())
     assert found is not None
     assert found.stage == "select_evidence"
@@ -89,13 +84,8 @@ def nobody(request: Request) -> str:
 
 
 async def test_fork_without_replies_uses_fallbacks(traces: dict[str, Trace]) -> None:
-    forked = await fork(
-        traces["simple"],
-        pipeline(),
-        "classify_query",
-        "forked",
-        Live(Inference(ScriptedEngine(nobody), InferenceSettings(cache_entries=0))),
-    )
+    live = live_over(engine=ScriptedEngine(nobody))
+    forked = await fork(traces["simple"], pipeline(), "classify_query", "forked", live)
     assert (forked.record.outcome, forked.record.reason) == ("failed", "model_unavailable")
     assert (await replay(forked, pipeline())).divergence is None
 
@@ -108,28 +98,28 @@ async def test_hits_come_from_trace_or_index(traces: dict[str, Trace]) -> None:
         searched.append(request.query)
         return SearchReply(passages=given_passages(QUESTIONS["simple"].contexts or ()), snapshot="s1")
 
-    first = live()
+    first = live_over()
     first.find = find
     trace = await fork(Trace("asked", (asked,)), pipeline(), "classify_intent", "first", first)
     assert searched
     assert (await replay(trace, pipeline())).divergence is None
-    second = live()
+    second = live_over()
     second.hits = trace.story.searches
     assert parting(trace, await fork(trace, pipeline(), "retrieve", "second", second), pipeline()) is None
     with pytest.raises(NotRecorded, match="no hits for 'When are refunds paid\\?'"):
-        await fork(trace, pipeline(), "retrieve", "third", live())
+        await fork(trace, pipeline(), "retrieve", "third", live_over())
 
 
 async def test_fork_at_a_stage_not_reached_is_refused(traces: dict[str, Trace]) -> None:
     with pytest.raises(NothingToFork, match=r"never reached answer_hint; it reached classify_intent, stream_answer"):
-        await fork(traces["declined"], pipeline(), "answer_hint", "forked", live())
+        await fork(traces["declined"], pipeline(), "answer_hint", "forked", live_over())
 
 
 async def test_workers_ignore_a_fork_in_the_journal(recorder: Recorder) -> None:
     engine = ScriptedEngine()
     async with recorder(engine) as record:
         trace = await record.traced(QUESTIONS["simple"])
-        forked = await fork(trace, pipeline(), "select_evidence", "kept-fork", live())
+        forked = await fork(trace, pipeline(), "select_evidence", "kept-fork", live_over())
         asked = len(engine.requests)
         await keep(record.journal, forked)
         kept = await read_run(record.journal, "kept-fork")
@@ -148,7 +138,7 @@ async def test_workers_ignore_a_fork_in_the_journal(recorder: Recorder) -> None:
 async def test_later_worker_ignores_a_fork(recorder: Recorder, journal: Journal) -> None:
     async with recorder(ExtractiveEngine()) as record:
         trace = await record.traced(QUESTIONS["simple"])
-    forked = await fork(trace, pipeline(), "select_evidence", "kept-alone", live())
+    forked = await fork(trace, pipeline(), "select_evidence", "kept-alone", live_over())
     await keep(journal, forked)
     kept = await read_run(journal, "kept-alone")
     engine = ScriptedEngine()

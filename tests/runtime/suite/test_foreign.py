@@ -24,13 +24,9 @@ from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 from actors.pipeline import pipeline
 from bus.wire.messages import QuestionAsked
 from runtime.cli import groundwire
-from runtime.engines.extractive.engine import ExtractiveEngine
-from runtime.forking.live_powers import Live
-from runtime.processes.inference import Inference
 from runtime.replay.trace import write
-from runtime.settings import InferenceSettings
 from runtime.suite.cases import check, read_suite
-from tests.made_runs import Pages, made, passage
+from tests.made_runs import Pages, live_over, made, passage
 
 PAGES = (passage("refunds.md", "Refunds are paid within 14 days of the return.", "en", 1),)
 ASKED = "How many days until refunds are paid?"
@@ -88,7 +84,7 @@ def test_foreign_items_run_over_an_index(kept: None) -> None:
 
 async def held(path: Path) -> list[tuple[str, bool]]:
     """Every case, and whether it holds over the pages."""
-    live = Live(Inference(ExtractiveEngine(), InferenceSettings(cache_entries=0)), find=Pages(PAGES))
+    live = live_over(Pages(PAGES))
     results = check(path, read_suite(path), pipeline(), lambda rules: live, search=True)
     return [(result.case.name, result.holds) async for result in results]
 

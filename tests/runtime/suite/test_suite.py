@@ -23,14 +23,11 @@ from bus.runs.story import story_of
 from bus.wire.messages import QuestionAsked
 from bus.wire.parts import Passage
 from runtime.cli import groundwire
-from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.engines.scripted.engine import ScriptedEngine
 from runtime.forking.live_powers import Live
-from runtime.processes.inference import Inference
 from runtime.replay.trace import Trace, read, write
-from runtime.settings import InferenceSettings
 from runtime.suite.cases import BrokenSuite, Case, Checked, check_case, expected_of, misses, read_suite
-from tests.made_runs import ASKED_AT, Pages, made, passage
+from tests.made_runs import ASKED_AT, Pages, live_over, made, passage
 
 REFUNDS = "Refunds are paid within 14 days of the return. Shipping costs 3,000 won."
 OPENING = "The shop opens at nine on weekdays. On Saturdays it opens at ten."
@@ -63,7 +60,7 @@ def test_each_expectation_is_compared(case: Case, came: RunRecord, missed: list[
 
 
 def by_rules(pages: Sequence[Passage] = PAGES) -> Live:
-    return Live(Inference(ExtractiveEngine(), InferenceSettings(cache_entries=0)), find=Pages(pages))
+    return live_over(Pages(pages))
 
 
 class Saying(ScriptedEngine):
@@ -147,11 +144,11 @@ async def test_changed_prompt_needs_an_engine(modelled: Trace, tmp_path: Path) -
     path.write_text(re.sub(r'"version":"(?=[0-9a-f]{12}")[0-9a-f]', '"version":"x', path.read_text()))
     trace = read(path)
     assert "has changed" in (await checked(trace, case, model=Live())).problem
-    live = Live(Inference(saying("Refunds take 30 days [1]."), InferenceSettings(cache_entries=0)))
+    live = live_over(engine=saying("Refunds take 30 days [1]."))
     result = await checked(trace, case, model=live)
     assert "outcome" in {miss.what for miss in result.missed}
     assert any(line.startswith("answer_simple: answer_simple: scripted") for line in result.elsewhere)
-    same = Live(Inference(saying(LYING), InferenceSettings(cache_entries=0)))
+    same = live_over(engine=saying(LYING))
     assert (await checked(trace, case, model=same)).holds
 
 
