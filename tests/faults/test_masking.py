@@ -182,11 +182,8 @@ async def test_http_and_openai_clients_see_masked_text(house: Whole, tmp_path: P
 
 
 async def test_trace_commands_mask_unless_raw(house: Whole, tmp_path: Path) -> None:
-    submitted = await house.runs.submit(asked("ko"))
-    async for _ in house.runs.events(submitted.run_id):
-        pass
     path = tmp_path / "run.jsonl"
-    write(path, await read_run(house.journal, submitted.run_id))
+    write(path, await house.traced(asked("ko")))
     for more in ((), ("--raw",)):
         out = tmp_path / f"out{len(more)}.jsonl"
         shown = await asyncio.to_thread(CliRunner().invoke, groundwire, ("trace", "show", str(path), *more))

@@ -22,7 +22,6 @@ from runtime.settings import IndexSettings, InferenceSettings, Settings
 from tests.commands import begun
 from tests.polling import until
 
-ROOT = Path(__file__).parent.parent.parent
 MOST: tuple[Role, ...] = ("search", "inference", "actors")
 
 

@@ -124,12 +124,8 @@ async def test_admission_is_shown_verbatim(tmp_path: Path, release: str) -> None
 
 
 async def test_uncited_answer_becomes_the_safe_reply(tmp_path: Path) -> None:
-    def script(request: Request) -> str | list[str]:
-        if request.variables.name == "answer_simple":
-            return "The library opens at nine on weekdays."
-        return default_script(request)
-
-    async with whole(tmp_path, ScriptedEngine(script), cache_entries=0) as running:
+    engine = ScriptedEngine({"answer_simple": "The library opens at nine on weekdays."})
+    async with whole(tmp_path, engine, cache_entries=0) as running:
         context = Context(content=PAGES["en"], metadata=ContextMetadata(source_id="library-rules"))
         told = await running.tell(QuestionAsked(question="When does the library open?", contexts=(context,)))
         assert (told.record.outcome, told.record.reason) == ("closest", "citations_invalid")

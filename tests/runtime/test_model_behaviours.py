@@ -34,8 +34,6 @@ COMPETENT: dict[str, object] = {
     "answer_synthesis": SYNTHESIS,
     "guard_language": GOOD,
 }  # fmt: skip
-#: The calls that are not for the answer itself: the intent, the evidence.
-BEFORE = 2
 
 
 class Model(Fake):

@@ -17,7 +17,6 @@ from index.snapshot import snapshot
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.processes.kept_index import KeptIndex
 from runtime.processes.search import EARLIER, Threads
-from runtime.replay.journal_traces import read_run
 from runtime.replay.replayer import replay
 from tests.index.conftest import update
 from tests.whole import whole
@@ -127,14 +126,11 @@ async def test_lanes_of_a_run_share_a_snapshot(index: Path, kept: KeptIndex, thr
 
     async with whole(tmp_path, ExtractiveEngine(), find=find) as run:
         question = "When does the gate open on weekdays, and when does the door of the hall close in winter?"
-        submitted = await run.runs.submit(QuestionAsked(question=question, deadline_s=100.0))
-        async for _ in run.runs.events(submitted.run_id):
-            pass
-        lanes = [one for one in await run.messages(submitted.run_id) if isinstance(one, PassagesRetrieved)]
-        trace = await read_run(run.journal, submitted.run_id)
+        trace = await run.traced(QuestionAsked(question=question, deadline_s=100.0))
+        lanes = [one.message for one in trace.records if isinstance(one.message, PassagesRetrieved)]
     assert len(searches) >= 2
     assert kept.snapshot != began
-    assert {request.run for request in searches} == {submitted.run_id}
+    assert {request.run for request in searches} == {trace.run_id}
     assert {lane.snapshot for lane in lanes} == {began}
     assert all("seven" not in passage.text for lane in lanes for passage in lane.passages)
     assert (await replay(trace, pipeline())).divergence is None

@@ -1,7 +1,6 @@
 """The whole pipeline on an engine scripted to lie, refuse, fail and hang: what the client sees of it."""
 
 import asyncio
-import dataclasses
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -10,7 +9,6 @@ import pytest
 from groundwire.wire import Context, ContextMetadata
 
 from bus.wire.errors import BadReply, NoReply, OverQuota, Rejected, TooLong, Unavailable
-from bus.wire.messages import QuestionAsked
 from bus.wire.parts import Constraints
 from prompts import notices
 from prompts.contracts import StructuredAnswer, Synthesis
@@ -31,29 +29,18 @@ CONTEXTS = (
 Events = list[dict[str, Any]]
 
 
-@dataclasses.dataclass
-class Engine:
-    """A scripted engine; a test may set the script of one prompt. `asked` lists its prompts."""
+class Engine(ScriptedEngine):
+    """`script`: the reply to one prompt, as its text or as what an engine generates."""
 
-    name = "scripted"
-    model = "script"
-    needs_rendering = False
-    owns_device = False
-    script: dict[str, Any] = dataclasses.field(default_factory=dict)
-    asked: list[str] = dataclasses.field(default_factory=list)
-
-    async def start(self) -> None: ...
-    async def close(self) -> None: ...
+    def __init__(self) -> None:
+        super().__init__(lambda request: self.script.get(request.variables.name) or default_script(request))
+        self.script: dict[str, Any] = {}
 
     async def generate(self, request: Request) -> AsyncIterator[Delta | Finished]:
-        name = request.variables.name
-        self.asked.append(name)
-        told = self.script.get(name)
+        told = self.script.get(request.variables.name)
         if callable(told):
-            async for part in told(request):
-                yield part
-            return
-        async for part in ScriptedEngine(lambda r: told or default_script(r)).generate(request):
+            self.requests.append(request)
+        async for part in told(request) if callable(told) else super().generate(request):
             yield part
 
 
@@ -71,7 +58,7 @@ type Ask = Callable[..., Any]
 @pytest.fixture
 async def ask(stack: tuple[Whole, Engine], request: pytest.FixtureRequest) -> AsyncIterator[Ask]:
     run, engine = stack
-    engine.script, engine.asked = {}, []
+    engine.script = {}
     count = 0
 
     async def asks(script: dict[str, Any], question: str = "", **fields: object) -> tuple[Events, Any]:
@@ -190,10 +177,6 @@ async def test_missing_answer_model_fails_the_run(ask: Ask, failure: Exception, 
     assert events[0]["content"] == notices.reason_text(reason, "en")
 
 
-async def shown(run: Whole, run_id: str) -> bool:
-    return bool(await run.journal.frames(run_id))
-
-
 @pytest.mark.parametrize("goes_on", [True, False])
 async def test_dead_device_repeats_no_word(ask: Ask, goes_on: bool) -> None:
     """Whether the next device continues after the shown text or repeats all of it."""
@@ -232,17 +215,14 @@ async def test_concurrent_questions_each_end_once(ask: Ask, stack: tuple[Whole, 
 
 
 async def twice(run: Whole, engine: Engine, script: dict[str, Any], question: str) -> tuple[list[str], list[Any]]:
-    engine.script, engine.asked = script, []
+    engine.script = script
+    engine.requests.clear()
     texts, cached = [], []
     for _ in range(2):
-        submitted = await run.runs.submit(QuestionAsked(question=question, contexts=CONTEXTS))
-        async for _ in run.runs.events(submitted.run_id):
-            pass
-        trace = await run.journal.run(submitted.run_id)
+        _, record = await run.ask(question, contexts=CONTEXTS)
+        trace = await run.journal.run(record.run_id)
         asks = [a for r in trace if r.stage for a in r.stage.asks if a.prompt.startswith("answer_")]
         cached.append([a.cached for a in asks])
-        record = await run.runs.record(submitted.run_id)
-        assert record is not None
         texts.append(f"{record.outcome} {record.answer}")
     return texts, cached
 
@@ -252,7 +232,7 @@ async def test_a_failure_is_not_kept(stack: tuple[Whole, Engine]) -> None:
     question = "How long do failures take?"
     texts, _ = await twice(run, engine, {"answer_simple": raises(BadReply("no JSON"))}, question)
     assert all(text.startswith("failed") for text in texts)
-    assert engine.asked.count("answer_simple") == 2
+    assert [request.variables.name for request in engine.requests].count("answer_simple") == 2
     texts, cached = await twice(run, engine, {"answer_simple": GOOD}, question)
     assert texts == [f"answered {GOOD}"] * 2
     assert cached == [[False], [True]]
