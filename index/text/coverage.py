@@ -33,11 +33,6 @@ _MIX_1, _MIX_2, _MIX_3 = np.uint32(0x9E3779B1), np.uint32(0x85EBCA77), np.uint32
 GramSet = NDArray[np.uint16]
 
 
-def gram_set(text: str) -> GramSet:
-    """The distinct hashes of a text's n-grams, ascending."""
-    return sets_of(encode_all((text,)), 0)[0][0]
-
-
 @lru_cache(maxsize=16_384)
 def word_set(word: str) -> GramSet:
     """The n-grams of a word in any position: of Chinese and Korean only its pairs, as no space need follow it."""

@@ -18,7 +18,7 @@ from index.snapshot.prepared import hashes
 from index.snapshot.segment import write_segment
 from index.snapshot.store import PassageStore
 from index.text.codes import code_words
-from index.text.coverage import SLOTS, cover, gram_set, hash_sets, rarity, sets_of
+from index.text.coverage import SLOTS, cover, hash_sets, rarity, sets_of
 from index.text.near_duplicates import Sketches, groups, sketches
 from index.text.ngrams import encode, encode_all, grams
 from index.text.passages import LIMIT, cut, language_of, weigh
@@ -66,7 +66,7 @@ def test_any_text_has_n_grams_sets_and_sketches(text: str) -> None:
     codes = encode(text)
     assert codes[0] == codes[-1] == 32
     assert grams(codes).dtype == np.uint32
-    held = gram_set(text)
+    held = hash_sets(text)[0]
     assert list(held) == sorted(set(held.tolist()))
     assert sketch(text).shape == sketch("").shape
 
@@ -131,15 +131,15 @@ def test_letters_weigh_by_their_script(text: str, weight: float) -> None:
 
 def test_coverage_is_the_weighted_share() -> None:
     texts = ["the furnace is opened by the foreman", "the canteen serves soup", "the the the"]
-    sets = [gram_set(text) for text in texts]
+    sets = [hash_sets(text)[0] for text in texts]
     counts = np.zeros(1 << 16, dtype=np.int64)
     for held in sets:
         counts[held] += 1
     weights = rarity(counts, len(sets))
-    full, part, none = cover(gram_set("furnace foreman"), weights, sets)
+    full, part, none = cover(hash_sets("furnace foreman")[0], weights, sets)
     assert full == pytest.approx(1, abs=0.01)
     assert full > part >= none
-    assert cover(gram_set(""), weights, sets) == [0, 0, 0]
+    assert cover(hash_sets("")[0], weights, sets) == [0, 0, 0]
 
 
 def test_duplicates_share_words_and_numbers() -> None:
@@ -345,7 +345,7 @@ def test_lead_belongs_to_its_document(tmp_path: Path) -> None:
     assert first_places(passages) == [0, 0, 2, 2, 4]
     write_segment(tmp_path / "000.bin", passages, hashes(passages))
     held = [set(PassageStore(tmp_path).held(number).lead.tolist()) for number in range(5)]
-    assert held == [set(gram_set(texts[n][1][:300]).tolist()) for n in (0, 0, 2, 2, 4)]
+    assert held == [set(hash_sets(texts[n][1][:300])[0].tolist()) for n in (0, 0, 2, 2, 4)]
 
 
 FRENCH = "Le portail est fermé à dix heures et il est rouvert par le gardien qui a la clé dans la loge. "
