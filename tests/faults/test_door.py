@@ -32,10 +32,12 @@ class Attack:
     door: str = "locked"
 
 
-def asking(status: int, code: str, key: str = "", path: str = "/v1/runs", body: bytes = ASK, **headers: str) -> Attack:
-    """A question; `_` in the names of headers is `-`."""
-    more = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Attack(status, code, "POST", path, key, JSON | more, body)
+def asking(
+    status: int, code: str, key: str = "", path: str = "/v1/runs", body: bytes = ASK, door: str = "locked", **more: str
+) -> Attack:
+    """A question with more headers; `_` in their names is `-`."""
+    headers = JSON | {name.replace("_", "-"): value for name, value in more.items()}
+    return Attack(status, code, "POST", path, key, headers, body, door)
 
 
 CHAT = b'{"model": "general", "messages": [{"role": "user", "content": "How long?"}]}'
@@ -103,15 +105,7 @@ ATTACKS = {
     "rebinding for health": Attack(421, "wrong_host", path="/healthz", headers={"Host": "evil.example"}),
     "foreign page asks": asking(403, "foreign_origin", "ann", Origin="https://evil.example"),
     "foreign page reads": Attack(403, "foreign_origin", key="ann", headers={"Origin": "https://evil.example"}),
-    "foreign page at the open door": Attack(
-        403,
-        "foreign_origin",
-        "POST",
-        "/v1/runs",
-        headers=JSON | {"Origin": "https://evil.example"},
-        body=ASK,
-        door="open",
-    ),
+    "foreign page at the open door": asking(403, "foreign_origin", door="open", Origin="https://evil.example"),
     "page without origin": asking(403, "foreign_origin", "ann", Origin="null"),
     "origin with an open bracket": asking(403, "foreign_origin", "ann", Origin="http://[::1"),
     "another app of this machine": asking(403, "foreign_origin", "ann", Origin="http://localhost:9999"),

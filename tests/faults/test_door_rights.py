@@ -12,13 +12,13 @@ import pytest
 from aiohttp import WSMsgType
 
 from bus.powers.searching import SearchReply, SearchRequest, serve_search
-from bus.wire.messages import QuestionAsked
 from runtime.edge.timeouts import Timeouts
 from runtime.keys import KeyFile
 from runtime.settings import AccessSettings, EdgeSettings, Settings
 from tests.faults.door import APP, JSON, TO, World, bus, bus_settings, edge, http, pipeline, runs, world
 from tests.polling import until
 from tests.runtime.edge.conftest import Bus, Pipeline
+from tests.runtime.edge.test_edge_streams import Paced
 
 __all__ = ["bus", "bus_settings", "http", "pipeline", "runs", "world"]  # fixtures
 
@@ -93,12 +93,7 @@ async def test_search_respects_the_groups_of_the_key(http: aiohttp.ClientSession
 async def test_revoked_key_is_refused_and_its_streams_cut(
     http: aiohttp.ClientSession, world: World, pipeline: Pipeline
 ) -> None:
-    held = asyncio.Event()
-
-    async def wait(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
-        await held.wait()
-
-    pipeline.scripts["forever"] = wait
+    pipeline.scripts["forever"] = script = Paced()
     world.tokens["temp"] = world.keys.add("temp", ("ask",), now=time.time())
     await until(lambda: accepted(http, world, "temp"))
     socket = await http.ws_connect(f"{world.locked}/v1/ws", headers=world.bearer("temp"))
@@ -111,7 +106,7 @@ async def test_revoked_key_is_refused_and_its_streams_cut(
         await asyncio.wait_for(stream.read(), 30)
     assert not await accepted(http, world, "temp")
     assert time.monotonic() - began < 10
-    held.set()
+    script.words.put_nowait(None)
 
 
 async def accepted(http: aiohttp.ClientSession, world: World, name: str) -> bool:
@@ -179,12 +174,7 @@ async def test_rate_and_retry_after_are_exact(http: aiohttp.ClientSession, world
 async def test_concurrency_counts_streams_and_sockets(
     http: aiohttp.ClientSession, world: World, pipeline: Pipeline
 ) -> None:
-    held = asyncio.Event()
-
-    async def wait(pipeline: Pipeline, run_id: str, question: QuestionAsked) -> None:
-        await held.wait()
-
-    pipeline.scripts["holding"] = wait
+    pipeline.scripts["holding"] = script = Paced()
     world.tokens["one"] = world.keys.add("one", ("ask",), now=time.time(), concurrency=1)
     await until(lambda: accepted(http, world, "one"))
     body, headers = {"question": "holding"}, world.bearer("one")
@@ -196,7 +186,7 @@ async def test_concurrency_counts_streams_and_sockets(
             await socket.send_json(body)
             assert (await socket.receive_json(timeout=30))["event"]["code"] == "too_many"
     await until(lambda: accepted_question(http, world, headers))
-    held.set()
+    script.words.put_nowait(None)
 
 
 async def accepted_question(http: aiohttp.ClientSession, world: World, headers: dict[str, str]) -> bool:

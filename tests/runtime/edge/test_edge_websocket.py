@@ -9,6 +9,7 @@ import pytest
 from tests.polling import until
 from tests.runtime.edge.conftest import Bus, Pipeline
 from tests.runtime.edge.strict_sse import parse
+from tests.runtime.edge.test_edge_streams import Paced
 from tests.runtime.served import edge_of
 
 TYPES = ["token", "token", "token", "token", "references", "DONE"]
@@ -89,8 +90,6 @@ async def test_bad_request_is_an_error_and_done(
 
 
 async def test_run_can_be_cancelled_before_any_text(http: aiohttp.ClientSession, pipeline: Pipeline) -> None:
-    from tests.runtime.edge.test_edge_streams import Paced
-
     pipeline.scripts["silent"] = script = Paced()
     async with http.ws_connect("/v1/ws") as socket:
         await socket.send_json({"question": "silent", "idempotency_key": "to-be-cancelled"})
@@ -118,8 +117,6 @@ async def test_foreign_pages_are_refused(http: aiohttp.ClientSession) -> None:
 async def test_leaving_cancels_only_on_request(
     http: aiohttp.ClientSession, pipeline: Pipeline, on_disconnect: str, outcome: str | None
 ) -> None:
-    from tests.runtime.edge.test_edge_streams import Paced
-
     pipeline.scripts[f"socket-{on_disconnect}"] = script = Paced()
     cancelled = await pipeline.bus.client.subscribe("gw.cancel.*")
     async with http.ws_connect("/v1/ws") as socket:
