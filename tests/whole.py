@@ -5,7 +5,6 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -90,11 +89,6 @@ async def find(request: SearchRequest) -> SearchReply:
     """Pages of the asked language by the share of the query's terms that they hold."""
     ranked = by_share(request, [page for page in passages() if page.language == request.language])
     return SearchReply(passages=ranked, snapshot="20260101-abc")
-
-
-def text_of(events: Iterable[dict[str, Any]]) -> str:
-    """The shown text of a run's events."""
-    return "".join(event["content"] for event in events if event.get("status") == "in_progress")
 
 
 @dataclass

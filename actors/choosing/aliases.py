@@ -12,11 +12,9 @@ from typing import Final, NamedTuple
 
 from actors.choosing.asked import Asked
 from actors.evidence.standing import years_in
-from actors.facts.numbers.units import MONTHS
+from actors.facts.days import days
 from bus.wire.parts import Passage
-from index.languages import every
 from index.languages.characters import fold, is_han, is_hangul
-from index.languages.numerals import any_of
 from index.languages.words import terms
 
 _BRACKETED: Final = re.compile(r"[(（]([^\n()（）,，。;；:：、|]{2,40})[)）]")
@@ -29,24 +27,6 @@ _MOST_CHARACTERS, _MOST_WORDS = 10, 5
 _LEAST_HANGUL, _LEAST_LETTERS = 2, 3
 #: A longer word is not divided.
 _LONGEST_WORD = 30
-_MONTH_SIGNS: Final = "".join(every(lambda language: language.numbers.dates.gap.split()[1:2]))
-#: A day of a month in a folded text; a month has a name or a number.
-_DAY: Final = re.compile(
-    rf"(?<!\d)(?:(?P<d1>\d{{1,2}})\w{{0,3}}\.? (?:\w{{2}} )?(?P<m1>{any_of(MONTHS)})(?![^\W\d_])"
-    rf"|(?<!\w)(?P<m2>{any_of(MONTHS)})\.? (?P<d2>\d{{1,2}})(?!\d)"
-    rf"|(?P<m3>\d{{1,2}})[{_MONTH_SIGNS}] ?(?P<d3>\d{{1,2}})(?!\d)"
-    r"|(?P<y4>(?:19|20)\d\d)[-./] ?(?P<m4>\d{1,2})[-./] ?(?P<d4>\d{1,2})(?!\d)"
-    r"|(?P<d5>\d{1,2})[-./](?P<m5>\d{1,2})[-./](?P<y5>(?:19|20)\d\d)(?!\d))"
-)
-
-
-class Day(NamedTuple):
-    """A day as a text writes it; `year` is empty where the text gives none with it."""
-
-    written: str
-    month: int
-    day: int
-    year: str
 
 
 class Alias(NamedTuple):
@@ -93,18 +73,6 @@ def same_days(question: str, text: str) -> Iterator[Alias]:
     for own, one in itertools.product(days(question), days(text)):
         if (one.month, one.day) == (own.month, own.day) and (not years or not one.year or one.year in years):
             yield Alias(own.written, one.written)
-
-
-@lru_cache(maxsize=1024)
-def days(folded: str) -> tuple[Day, ...]:
-    """The days in a folded text, each of a month of 1 to 12 and a day of 1 to 31."""
-    found: list[Day] = []
-    for match in _DAY.finditer(folded):
-        said = {name[0]: value for name, value in match.groupdict().items() if value}
-        month, day = MONTHS.get(said["m"]) or int(said["m"]), int(said["d"])
-        if 1 <= month <= 12 and 1 <= day <= 31:
-            found.append(Day(match[0], month, day, said.get("y", "")))
-    return tuple(found)
 
 
 def _spaced(question: str, texts: Sequence[str]) -> list[Alias]:

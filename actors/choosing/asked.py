@@ -126,11 +126,13 @@ NOWHERE = 1.0
 #: What words of the conversation count for, against 1 of the question itself.
 TOPIC = 0.5
 
-#: What must be in the answer letter by letter: an option, a path, a name in a program, a code with a digit, something quoted.
+#: What must be in the answer letter by letter: an option, a path, a name in a program, a code with a digit or of one letter,
+#: something quoted.
 _EXACT: Final = re.compile(
     r"`([^`\n]+)`|[\"“«「]([^\"”»」\n]{2,60})[\"”»」]"
     r"|(?<![\w-])(--?[A-Za-z][\w-]*)"
-    r"|(?<![\wÀ-ɏ/.-])([\w$@]+(?:[_./:]+[\w$@]+)+|[a-z]+[A-Z]\w*|[A-Za-z]+[-_]?\d[\w.-]*|\d+[A-Za-z]+\w*|[A-Z]+-\d+)(?![\wÀ-ɏ])",
+    r"|(?<![\wÀ-ɏ/.-])([\w$@]+(?:[_./:]+[\w$@]+)+|[a-z]+[A-Z]\w*|[A-Za-z]+[-_]?\d[\w.-]*|\d+[A-Za-z]+\w*|[A-Z]+-\d+)(?![\wÀ-ɏ])"
+    r"|(?<=[a-z] )([A-HJ-Z])(?![\w'’.&/+#-])",  # "hepatitis B"
     re.ASCII,  # what stands behind a name in Chinese or Korean is no part of it
 )
 #: What most likely must be there: a number, an abbreviation.

@@ -16,15 +16,15 @@ from msgspec.structs import replace
 
 from actors.choosing.aliases import aliases, listed
 from actors.choosing.asked import Asked, read_question
-from actors.choosing.features import FEATURES, Read, add_nearness, lacking, read_units, values, words_of
-from actors.choosing.in_force import in_force
-from actors.choosing.rows import MOST_OF_ROW, TOLD, cells, look_up
+from actors.choosing.features import FEATURES, Read, add_nearness, lacking, read_units, values, with_terms, words_of
+from actors.choosing.in_force import changes, in_force
+from actors.choosing.rows import MOST_OF_ROW, TOLD, look_up
 from actors.choosing.signs import DEEP, LEAST_SHARE, Ranked, probability, signs
+from actors.choosing.undone import Undone, undone
 from actors.choosing.units import MOST, Unit, units_of
 from actors.choosing.weights import Weights, given_weights, weights
 from actors.evidence.spans import Slice
 from bus.wire.parts import Collection, Passage, Question, Span
-from index.languages.negation import is_negated
 from index.languages.words import terms
 from index.text.passages import weigh
 from index.text.units import STOPS, says_nothing
@@ -35,8 +35,8 @@ MOST_UNITS = 5
 _BESIDE = 0.07
 #: A choice is clear if what it shows has at least this share of the probability.
 CLEAR_SHARE = 0.6
-#: What counts against a row, in the scores of the ranking, that has what the question denies.
-DENIED = 6.0
+#: What counts against a row, in the scores of the ranking, that has what the question denies, and for one that lacks it.
+DENIED, LACKS = 6.0, 2.0
 #: What a numbered step below a heading with all words of the question has more, in the scores of the ranking.
 STEP = 2.0
 #: Units that are no entries of a table of contents.
@@ -71,10 +71,10 @@ class Choice(msgspec.Struct, frozen=True):
         return sum(each.share for each in self.shown) >= CLEAR_SHARE
 
     def slices(self) -> list[Slice]:
-        """What is shown, the best first; neighbours of one section are one slice."""
+        """What is shown, the best first; neighbours of one section are one slice, but for rows."""
         runs: list[list[Unit]] = []
         for unit in sorted((each.unit for each in self.shown), key=lambda unit: unit.order):
-            if runs and _touch(runs[-1][-1], unit):
+            if runs and unit.kind != "table_row" and _touch(runs[-1][-1], unit):
                 runs[-1].append(unit)
             else:
                 runs.append([unit])
@@ -109,6 +109,8 @@ def choose(
         return None
     valid = [each for each in ranked if passages[each.unit.passage].source_id not in old]
     shown = to_show(asked, valid if valid[:1] == ranked[:1] else ranked, most)
+    if later := changes(asked, ranked, passages):
+        shown = _fitting([shown[0], *later], shown[1:], most)
     return choice_of(asked, ranked, shown, passages)
 
 
@@ -123,7 +125,7 @@ def choice_of(asked: Asked, ranked: Sequence[Ranked], shown: Sequence[Ranked], p
             for each in shown
         ),
         probability=0.0
-        if denies(asked, shown[0].unit) or _says_no_more(asked, shown)
+        if shown[0].unit.order in undone(asked, (each.unit for each in ranked)).has or _says_no_more(asked, shown)
         else round(probability(signs(asked, ranked, shown, passages), learned), 3),
         compares=bool(asked.sides),
     )
@@ -154,11 +156,14 @@ def rank(asked: Asked, passages: Sequence[Passage], learned: Weights) -> list[Ra
 def rank_units(asked: Asked, units: Sequence[Unit], passages: Sequence[Passage], learned: Weights) -> list[Ranked]:
     """The same of these units, which are cut from the passages."""
     read = without_entries(read_units(units, passages, aliases(asked, passages)), passages)
+    denied = undone(asked, units)
+    read = [with_terms(each, denied.terms) if each.unit.order in denied.lacks else each for each in read]
     rows = values(asked, read, passages)
     weighing = by_place(learned)
     add_nearness(asked, read, rows, [sum(map(mul, weighing, row)) for row in rows])
     scores = copies_as_one([sum(map(mul, weighing, row)) for row in rows], read)
-    scores = _without_denied(asked, _steps_as_one(asked, scores, read), read)
+    scores = _steps_as_one(asked, scores, read)
+    scores = [_with_denied(score, each.unit.order, denied) for score, each in zip(scores, read, strict=True)]
     highest = max((*scores, learned.none))
     odds = [math.exp(score - highest) for score in scores]
     whole = sum(odds) + math.exp(learned.none - highest)
@@ -183,18 +188,8 @@ def copies_as_one(scores: list[float], read: Sequence[Read]) -> list[float]:
     return scores
 
 
-def denies(asked: Asked, unit: Unit) -> bool:
-    """Whether a question denies something, and a row does not: it most likely has what the question denies."""
-    # A column called "No" denies nothing.
-    said = (cell.value if not terms(cell.name) else f"{cell.name}: {cell.value}" for cell in cells(unit.text))
-    return unit.kind == "table_row" and is_negated(asked.text) and not any(map(is_negated, said))
-
-
-def _without_denied(asked: Asked, scores: list[float], read: Sequence[Read]) -> list[float]:
-    """The scores, less for rows that have what the question denies."""
-    if not is_negated(asked.text):
-        return scores
-    return [score - DENIED * denies(asked, each.unit) for score, each in zip(scores, read, strict=True)]
+def _with_denied(score: float, order: int, denied: Undone) -> float:
+    return score + LACKS * denied.lacks.get(order, 0) - DENIED * (order in denied.has)
 
 
 def _steps_as_one(asked: Asked, scores: list[float], read: Sequence[Read]) -> list[float]:

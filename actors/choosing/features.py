@@ -121,6 +121,11 @@ def _with(read: Read, aliases: Sequence[Alias]) -> Read:
     )
 
 
+def with_terms(read: Read, more: frozenset[str]) -> Read:
+    """The unit as if it had these terms too."""
+    return replace(read, bag=read.bag | more)
+
+
 def _read(unit: Unit, passage: Passage) -> Read:
     sentences = tuple(passage.text[start:end] for start, end in unit.sentences)
     above = " \n ".join((*unit.path, passage.title, file_words(passage.source_id, passage.title), unit.intro))

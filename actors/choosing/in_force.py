@@ -5,6 +5,7 @@ changes, in the same words or in others ("postponed", "withdrawn"). A document o
 only in what a later one says of the same; one of a year or version is replaced as a whole.
 """
 
+import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -15,17 +16,22 @@ from actors.choosing.asked import Asked, holds, tells_time
 from actors.choosing.features import Read
 from actors.choosing.signs import DEEP, LEAST_SHARE, Ranked
 from actors.evidence.standing import is_later, moves, out_of_date, when
+from actors.facts.days import days
 from bus.wire.parts import Passage
-from index.languages.characters import ascii_digits
+from index.languages.characters import ascii_digits, fold
 
 #: What being out of date counts against a unit, in the scores of the ranking; twice where what replaces it has a likely unit.
 OUT_OF_DATE = 3.0
+#: The path of a mail.
+_MAIL = re.compile(r"\.(?:eml|msg|mbox)(?:/|$)")
 #: A number that is no year.
 _NUMBER = re.compile(r"(?<![\w.,])(?!(?:19|20)\d\d(?!\d))\d+(?:[.,:]\d+)*")
 #: A unit speaks of the same as one that it replaces if it has this part of that one's words.
 _SAME = 0.5
 #: A later unit returns to what an earlier one answers if it has this part of the question.
 _RETURNS = 0.3
+#: What stands below a heading for changes belongs to the best unit if it has this part of the question.
+_PART = 0.2
 
 
 def in_force(asked: Asked, ranked: list[Ranked], passages: Sequence[Passage]) -> tuple[list[Ranked], dict[str, str]]:
@@ -41,19 +47,47 @@ def in_force(asked: Asked, ranked: list[Ranked], passages: Sequence[Passage]) ->
 
 
 def _moved(asked: Asked, ranked: list[Ranked], passages: Sequence[Passage]) -> list[Ranked]:
-    """A unit of another document that moves or cancels what the best one says, and names a number of it, comes first."""
-    if not ranked or not (own := _numbers(ranked[0]) - set(_NUMBER.findall(ascii_digits(asked.text)))):
+    """A unit that answers or moves what the best one says comes first: in a mail the text above a quotation, and in another
+    document what moves or cancels something and names a number of the best unit.
+    """
+    if not ranked:
         return ranked
-    best = ranked[0]
-    source = passages[best.unit.passage].source_id
+    best, source = ranked[0], passages[ranked[0].unit.passage].source_id
+    own = _numbers(best) - set(_NUMBER.findall(ascii_digits(asked.text)))
     for each in ranked[1:DEEP]:
-        likely = each.share >= LEAST_SHARE and passages[each.unit.passage].source_id != source
-        same = likely and asked.weight_of(each.read.bag) >= _SAME * asked.whole
-        names = same and own & (said := _numbers(each)) and said - own
-        if names and moves(each.unit.text) and not moves(best.unit.text):
+        part = asked.weight_of(each.read.bag)
+        if each.share < LEAST_SHARE:
+            continue
+        if passages[each.unit.passage].source_id == source:
+            half = part >= _SAME * asked.weight_of(best.read.bag)
+            later = half and best.unit.kind == "quotation" != each.unit.kind and bool(_MAIL.search(source))
+        else:
+            said = _numbers(each) if part >= _SAME * asked.whole else set()
+            later = bool(own & said and said - own) and moves(each.unit.text) and not moves(best.unit.text)
+        if later:
             first = replace(each, score=best.score + math.log(2), share=best.share)
             return [first, *(other for other in ranked if other is not each)]
     return ranked
+
+
+def changes(asked: Asked, ranked: Sequence[Ranked], passages: Sequence[Passage]) -> list[Ranked]:
+    """The first unit below a heading of the best one's document that announces changes, from a day on, if it has a part of the
+    question.
+    """
+    best = ranked[0].unit
+    source = passages[best.passage].source_id
+    found = (
+        each
+        for each in ranked[1:DEEP]
+        if passages[each.unit.passage].source_id == source
+        and (each.unit.passage, each.unit.section) != (best.passage, best.section)
+        and each.unit.path
+        and moves(each.unit.path[-1])
+        and moves(each.unit.text)
+        and days(fold(f"{each.unit.path[-1]} {each.unit.text}"))
+        and asked.weight_of(each.read.bag) >= _PART * asked.whole
+    )
+    return list(itertools.islice(found, 1))
 
 
 def _numbers(one: Ranked) -> set[str]:

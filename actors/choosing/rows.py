@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from actors.choosing.aliases import days, same_days
+from actors.choosing.aliases import same_days
 from actors.choosing.asked import Asked, Kind, counted, kind_of, measure_of, tells_time
+from actors.facts.days import days, months
 from index.languages import FALLBACK, LANGUAGES, of
 from index.languages.characters import fold, is_han, is_hangul
 from index.languages.tables.kinds import variants_in
@@ -38,6 +39,7 @@ HALF: Final = 0.5
 #: The concept of the names of things, which a question need not ask for.
 NAME: Final = "name"
 _LONGEST_NAME: Final = 80
+_LONGEST_VERB: Final = 5
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -51,10 +53,11 @@ class Cell(NamedTuple):
 
 
 class Wish(NamedTuple):
-    """What a question asks for, by its concepts and by the concepts of its kind."""
+    """What a question asks for, by its concepts and by the concepts of its kind, and the months that it names."""
 
     named: frozenset[str]
     of_kind: frozenset[str]
+    months: frozenset[int]
 
 
 class Found(NamedTuple):
@@ -83,7 +86,11 @@ def wish(question: str, language: str) -> Wish:
     """What `question` asks for, in the words of its language."""
     named = concepts(question, (language if language in LANGUAGES else FALLBACK,))
     of_kind = _OF_MEASURE.get(measure_of(question)) or _OF_KIND.get(kind_of(question), frozenset())
-    return Wish(named, of_kind - named)
+    # "May" and "march" are also verbs.
+    named_months = months(
+        fold(" ".join(word for word in question.split() if word[0].isupper() or len(word) > _LONGEST_VERB))
+    )
+    return Wish(named, of_kind - named, named_months)
 
 
 def asked_for(wanted: Wish, words: Set[str], row: Sequence[Cell], keys: Set[Cell]) -> list[Found]:
@@ -103,6 +110,8 @@ def _wanted(wanted: Wish, words: Set[str], name: str) -> tuple[float, int]:
         return 0.0, 0
     name = _CAMEL.sub(" ", name)
     own, held = frozenset(terms(name)), concepts(name, LANGUAGES)
+    if wanted.months and (of := months(fold(name))):  # a column for a season
+        return float(not of.isdisjoint(wanted.months)), len(held & wanted.named)
     by_words = len(own & words) / len(own) if own else 0.0
     telling = held if NAME in wanted.named or len(held) == 1 else held - {NAME}
     by_concept = len(telling & wanted.named) / len(telling) if telling else 0.0
@@ -142,6 +151,7 @@ MOST_OF_ROW = 580
 _MOST_ASKED, _MOST_NAMES, _MOST_OTHER_NAMES = 3, 2, 4
 _BETWEEN = " | "
 _MARKS = re.compile(r"[`*\"“”«»]+")
+_BRACKETS = re.compile(r"[(（][^()（）]*[)）]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +214,9 @@ def _has_day(question: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def _words(value: str) -> tuple[frozenset[str], str]:
-    return frozenset(terms(value)), fold(_MARKS.sub("", value)).strip()
+    """The terms of a cell, without what is said of it in brackets, and its folded text."""
+    bare = _BRACKETS.sub(" ", value)
+    return frozenset(terms(bare) or terms(value)), fold(_MARKS.sub("", value)).strip()
 
 
 def told(row: str, question: str, language: str, lead: str = "") -> str:

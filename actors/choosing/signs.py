@@ -12,12 +12,12 @@ from typing import Final
 
 import msgspec
 
-from actors.choosing.aliases import days
 from actors.choosing.asked import Asked, holds
-from actors.choosing.features import FEATURES, Read
+from actors.choosing.features import FEATURES, Read, lacking
 from actors.choosing.units import Unit
 from actors.choosing.weights import Weights
 from actors.evidence.standing import years_in
+from actors.facts.days import days
 from bus.wire.parts import Passage
 from index.languages.characters import ascii_digits, fold, is_han, is_hangul
 from index.languages.meaning import likeness
@@ -78,7 +78,7 @@ SIGNS = (
     "terms",  # log of how many terms the question has: one with few says little about what is sought
     "far",  # share of the question in words that what is shown lacks in any form, less the nearer it has one in meaning
     "name",  # a name in the question is not in what is shown
-    "year",  # the best unit, its headings and its title lack a year of the question, or it is a row of another day
+    "year",  # the best unit, its headings and title lack a year or a letter ("plan B") of the question, or it is of another day
     "no_count",  # a number is asked for, and the best unit has none
     "row_key",  # of the best unit, as is the next
     "row_without_column",
@@ -184,7 +184,8 @@ def _lacks_name(asked: Asked, shown: Sequence[Ranked]) -> bool:
 
 def _lacks_date(asked: Asked, best: Ranked) -> bool:
     there = best.read.folded_all
-    if any(year not in ascii_digits(there) for year in years_in(asked.text)):
+    letters = [code for code in asked.identifiers if len(code) == 1]
+    if lacking(letters, there) or any(year not in ascii_digits(there) for year in years_in(asked.text)):
         return True
     wanted = days(fold(asked.text)) if best.unit.kind == "table_row" else ()
     return any(day.written not in there for day in wanted) and len(days(best.read.folded)) == 1

@@ -17,6 +17,7 @@ from groundwire.wire import About
 from msgspec.structs import replace
 
 from actors.evidence.thresholds import FILE_NAME_CHARS, TITLE_NAMED_SHARE, TITLE_SUBJECT_SHARE
+from actors.facts.days import DAY, days
 from actors.facts.stems import stems_in
 from bus.powers.searching import SearchRequest
 from bus.wire.parts import Passage
@@ -81,7 +82,7 @@ def later(passages: Sequence[Passage], request: SearchRequest) -> SearchRequest 
     if not passages or (request.filter and request.filter.path):
         return None
     plain = glob.escape(ascii_digits(passages[0].source_id))
-    pattern = _VERSION.sub(_any_digits, _DATE.sub(_any_digits, plain))
+    pattern = _VERSION.sub(_any_digits, _DATE.sub(_any_digits, DAY.sub(_any_digits, plain)))
     if pattern == plain or len(pattern) >= LONGEST_PATH:
         return None
     named = Filter(path="/" + re.sub(r"(?:[\s_.-]*\*)+", "*", pattern))
@@ -207,8 +208,8 @@ def _have_one_name(one: Named, other: Named) -> bool:
 @lru_cache(maxsize=4096)
 def _key(name: str) -> str:
     """A title or source id without dates, versions and words for a draft, for comparing."""
-    plain = _standing("draft").sub(" ", _VERSION.sub(" ", _DATE.sub(" ", ascii_digits(name))))
-    return " ".join(re.findall(r"\w+", fold(plain)))
+    plain = _standing("draft").sub(" ", _VERSION.sub(" ", _DATE.sub(" ", DAY.sub(" ", fold(ascii_digits(name))))))
+    return " ".join(re.findall(r"\w+", plain))
 
 
 def _name(one: Named) -> str:
@@ -240,7 +241,8 @@ def when(one: Named) -> tuple[int, ...]:
 
 @lru_cache(maxsize=4096)
 def _latest(name: str) -> tuple[int, ...]:
-    return max((tuple(int(part) for part in date if part) for date in _DATE.findall(name)), default=())
+    whole = [(int(one.year), one.month, one.day) for one in days(fold(name)) if one.year]
+    return max((*whole, *(tuple(int(part) for part in date if part) for date in _DATE.findall(name))), default=())
 
 
 @lru_cache(maxsize=4096)

@@ -1,7 +1,7 @@
 """End a run with the closest passages: they are shown as passages with the matches marked, and nothing is claimed.
 
-They replace a refusal wherever a passage is near: one with a content word of the question, one in another language that is near
-in meaning, or any passage when all documents are in other languages.
+They replace a refusal wherever a passage is near: one with a content word of the question, one that may well answer, one in
+another language that is near in meaning, or any passage when all documents are in other languages.
 """
 
 from collections.abc import Sequence
@@ -31,6 +31,8 @@ from prompts.vocabulary import QueryType, Reason
 MOST = 5
 #: A longer passage is cut around its best unit, at the ends of blocks.
 LONGEST = 1200
+#: Passages are near, whatever their words, if what was chosen from them answers with this probability.
+LIKELY = 0.1
 
 
 def closest(
@@ -54,7 +56,8 @@ def closest(
     """
     if not languages and (languages := abroad(question, passages)):  # no other passage has a word of the question
         passages, best = sorted(passages, key=lambda one: one.language not in languages), ()
-    if not near(question, passages, languages=languages):
+    likely = bool(passages) and (probability or 0.0) >= LIKELY and not _gets_hint(question)
+    if not likely and not near(question, passages, languages=languages):
         return refuse(
             question,
             reason,

@@ -42,6 +42,7 @@ def line_break(before: str, dropped: str) -> str:
 
 
 def _letters(text: str) -> list[int]:
-    """The places of the letters and digits outside markers."""
-    marked = {at for marker in markers(text) for at in range(marker.start, marker.end)}
+    """The places of the letters and digits outside markers; a sentence may end inside one over two lines, which is none here."""
+    one_line = (marker for marker in markers(text) if "\n" not in text[marker.start : marker.end])
+    marked = {at for marker in one_line for at in range(marker.start, marker.end)}
     return [at for at, char in enumerate(text) if char.isalnum() and at not in marked]

@@ -17,7 +17,7 @@ from bus.wire.parts import Span
 from index.masking import masked
 from index.source_paths import is_ours, source_path
 from index.text.citations import markers, strip_markers
-from index.text.matching import content_words, matches
+from index.text.matching import content_words, lacking
 from index.text.sentences import split
 
 
@@ -105,7 +105,9 @@ def at_sentence(url: str, source_id: str, sentence: tuple[int, int] | None) -> s
 
 
 def with_sentences(record: RunRecord) -> RunRecord:
-    """The record with the cited sentence in each citation and its address, and the best sentence of the closest passage."""
+    """The record with the cited sentence in each citation and its address, the best sentence of the closest passage, and the words
+    of the question that an answer which is not sure lacks.
+    """
     text = record.withdrawn or record.answer
     sentences = [sentence_of(text, each.answer_start, each) for each in record.citations]
     citations = tuple(
@@ -113,7 +115,7 @@ def with_sentences(record: RunRecord) -> RunRecord:
         for each, sentence in zip(record.citations, sentences, strict=True)
     )
     passages = (*(_with_best(each, record.question) for each in record.passages[:1]), *record.passages[1:])
-    return msgspec.structs.replace(record, citations=citations, passages=passages)
+    return msgspec.structs.replace(record, citations=citations, passages=passages, missing=_missing(record))
 
 
 def _with_best(passage: NearPassage, question: str) -> NearPassage:
@@ -125,15 +127,19 @@ def _with_best(passage: NearPassage, question: str) -> NearPassage:
     start, end, words = max(
         _sentences(passage.text), key=lambda each: len(each[2] & wanted), default=(0, 0, frozenset())
     )
-    all_of_it = " ".join((passage.title, *passage.headings, passage.text))
-    lacking = frozenset(term for term in wanted if not matches(all_of_it, {term}))
-    if lacking == wanted:  # most likely in another language
+    absent = lacking(question, " ".join((passage.title, *passage.headings, passage.text)))
+    if not words & wanted and not absent:
         return passage
-    present = {at for stretch in matches(question, wanted - lacking) for at in range(*stretch)}
-    absent = {at for stretch in matches(question, lacking) for at in range(*stretch)} - present
-    missing = "".join(letter if at in absent else " " for at, letter in enumerate(question)).split()
     best = (start, end) if words & wanted else msgspec.UNSET
-    return msgspec.structs.replace(passage, best=best, missing=tuple(missing))
+    return msgspec.structs.replace(passage, best=best, missing=absent)
+
+
+def _missing(record: RunRecord) -> tuple[str, ...]:
+    """The words of the question that the cited sources of an answer lack, where its confidence is not high."""
+    if record.outcome != "answered" or record.confidence == "high":
+        return ()
+    cited = (" ".join((one.title, one.source_id, *one.headings, one.cited_text)) for one in record.citations)
+    return lacking(record.question, "\n".join(cited))
 
 
 def was_cut_off(record: RunRecord) -> bool:

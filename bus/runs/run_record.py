@@ -22,7 +22,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     `first_shown_s`: from the question's arrival to the first token; None without a token. `withheld_share`: withheld
     sentences over all sentences of the draft, 0..1. `calls`, `tokens_in` and `tokens_out`: of all models together. `model` lists
     each model that took part as `engine:model`, separated by commas. `passages`: the closest ones, where nothing is claimed;
-    `nearby`: the same beside an answer whose `confidence` is not high.
+    `nearby`: the same beside an answer whose `confidence` is not high; `missing`: the words of the question that its sources lack.
     `probability`: that the answer answers the question, as measured; None when it is not known. `unrun`: why nothing ran.
     `withdrawn`: text that the client saw before it was taken back. The citations belong to `withdrawn` if there is one, else to
     `answer`. `cut`: why the answer ends early: the request's `max_tokens` or `stop`.
@@ -51,6 +51,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     references: tuple[Reference, ...] = ()
     passages: tuple[NearPassage, ...] = ()
     nearby: tuple[NearPassage, ...] = ()
+    missing: tuple[str, ...] = ()
     unverified: tuple[UnverifiedSentence, ...] = ()
     withheld: tuple[WithheldSentence, ...] = ()
     withheld_share: float = 0.0

@@ -117,27 +117,33 @@ _INDENTED = re.compile(r"(?:(?: {4}|\t).*\n?)+")
 _BROKEN_AT = 60
 _COLONS = ":："
 _STOPS = ".!?。！？؟" + _COLONS
+_OPEN = ",;，；、-–" + _STOPS
+#: The level of a line of its own above a list or a text; those of a book's parts are above it.
+_LINE_LEVEL = 4
 
 
 def read_text(source: Source) -> Document:
     text = decode(source.data)
-    return Document(source_id=source.source_id, title=source.title, text=text, blocks=chapters(text))
+    return Document(source_id=source.source_id, title=source.title, text=text, blocks=chapters(text, titled=True))
 
 
-def chapters(text: str) -> tuple[Block, ...]:
-    """Blocks of a plain text: lines such as `Chapter 3` are headings, everything between them paragraphs, items and code."""
+def chapters(text: str, *, titled: bool = False) -> tuple[Block, ...]:
+    """Blocks of a plain text: lines such as `Chapter 3` are headings, everything between them paragraphs, items and code.
+
+    `titled`: short lines above a list or text are headings too, and so is the first line of all.
+    """
     blocks: list[Block] = []
     at = 0
     for match in _HEADING.finditer(text):
-        blocks += _paragraphs(text, at, match.start())
+        blocks += _paragraphs(text, at, match.start(), titled=titled)
         level = 1 if match["part"] else 2 if match["chapter"] else 3
         blocks.append(Block(match.start(), match.end(), "heading", level))
         at = match.end()
-    blocks += _paragraphs(text, at, len(text))
+    blocks += _paragraphs(text, at, len(text), titled=titled)
     return tuple(blocks)
 
 
-def _paragraphs(text: str, start: int, end: int) -> Iterator[Block]:
+def _paragraphs(text: str, start: int, end: int, *, titled: bool) -> Iterator[Block]:
     """What empty lines part; a fence keeps those inside it."""
     announced = False
     for match in _PARAGRAPH.finditer(text, start, end):
@@ -146,11 +152,11 @@ def _paragraphs(text: str, start: int, end: int) -> Iterator[Block]:
         if match["fence"] or (announced and _INDENTED.fullmatch(text, begin, stop)):
             yield Block(begin, stop, "code", syntax=match["syntax"] or "" if match["fence"] else "")
         else:
-            yield from _items(text, begin, stop)
+            yield from _items(text, begin, stop, titled=titled)
         announced = text[stop - 1] in _COLONS
 
 
-def _items(text: str, start: int, end: int) -> Iterator[Block]:
+def _items(text: str, start: int, end: int, *, titled: bool) -> Iterator[Block]:
     """A paragraph, or the items in it: from the first line that begins one, each to the next."""
     marks = list(_ITEM.finditer(text, start, end))
     while marks and not _begins(text, start, marks):
@@ -158,7 +164,12 @@ def _items(text: str, start: int, end: int) -> Iterator[Block]:
     edges = [*(mark.start("mark") for mark in marks), end]
     if edges[0] > start and (before := text[start : edges[0]].strip()):
         begin = text.index(before[0], start)
-        yield Block(begin, begin + len(before))
+        first = titled and _heading(text, begin, before, listed=bool(marks))
+        if first:
+            yield Block(begin, begin + first, "heading", _LINE_LEVEL if text[:begin].strip() else 1)
+        if rest := before[first:].strip():
+            begin = text.index(rest[0], begin + first)
+            yield Block(begin, begin + len(rest))
     indents: list[int] = []
     for mark, stop in zip(marks, edges[1:], strict=True):
         indent = len(mark["indent"].expandtabs(4))
@@ -169,6 +180,27 @@ def _items(text: str, start: int, end: int) -> Iterator[Block]:
         if behind := text[last:stop].strip():
             begin = text.index(behind[0], last)
             yield Block(begin, begin + len(behind))
+
+
+def _heading(text: str, begin: int, before: str, *, listed: bool) -> int:
+    """The length of the first line of a paragraph, `before`, if it is a heading; else 0.
+
+    It is one if it is short and without a stop, and stands above a list or running text, or as the first of all by itself.
+    """
+    line, _, rest = before.partition("\n")
+    line = line.rstrip()
+    if weigh(line) >= _BROKEN_AT or line[0].islower() or line[-1] in _OPEN or not any(map(str.isalpha, line)):
+        return 0
+    after = rest or text[begin + len(before) :].lstrip()
+    above = listed or _is_running(after.split("\n", 1)[0]) or (not rest and _ITEM.match(after) is not None)
+    return len(line) if above or not (rest or text[:begin].strip()) else 0
+
+
+def _is_running(line: str) -> bool:
+    """Whether a line is of a text, and not of an address, a poem or a table: it is long or ends a sentence, and begins one."""
+    line = line.strip()
+    begins = bool(line) and line[0].isalpha() and not line[0].islower()
+    return begins and (weigh(line) >= _BROKEN_AT or line[-1] in _STOPS)
 
 
 def _own_end(text: str, begin: int, stop: int) -> int:
@@ -188,7 +220,8 @@ def _own_end(text: str, begin: int, stop: int) -> int:
 def _begins(text: str, start: int, marks: list[re.Match[str]]) -> bool:
     """Whether the first mark begins a list and is no dash or number that a line was broken at."""
     before = text[start : marks[0].start()].rstrip()
-    return not before or before[-1] in _COLONS or (len(marks) > 1 and before[-1] in _STOPS)
+    alone = len(marks) > 1 and (before[-1:] in _STOPS or weigh(before.rpartition("\n")[2]) < _BROKEN_AT)
+    return not before or before[-1] in _COLONS or alone
 
 
 FORMATS = (
@@ -197,6 +230,6 @@ FORMATS = (
         (".txt", ".text", ".log"),
         read_text,
         "charset-normalizer",
-        "lines such as `Chapter 3` as headings, paragraphs, lists, code",
+        "lines such as `Chapter 3`, and short ones above a text, as headings; paragraphs, lists, code",
     ),
 )

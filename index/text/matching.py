@@ -26,6 +26,8 @@ _JOINS = frozenset((" ", "-", "\u00a0", "\u202f", "\u2011", "\u3000"))
 
 _HARDLY_SAYS = frozenset(terms(" ".join(every(lambda language: language.words.gate_words.split()))))
 
+_ASKS = frozenset(terms(" ".join(every(lambda language: [language.questions.wording.asking]))))
+
 
 def content_words(question: str) -> frozenset[str]:
     """The terms of a question that a passage can match; single letters and the like count only if there is nothing else."""
@@ -48,6 +50,18 @@ def matches(text: str, wanted: Set[str]) -> tuple[Stretch, ...]:
             start = results.pop()[0]
         results.append((start, end))
     return tuple(results)
+
+
+def lacking(question: str, text: str) -> tuple[str, ...]:
+    """The words of a question, as written, that a text lacks; none where it has none of them, being in another language."""
+    wanted = content_words(question)
+    there = {term for *_, own in _words(text)[0] for term in own}
+    absent = frozenset(term for term in wanted - there if not (is_hangul(term[0]) and matches(text, {term})))
+    if absent == wanted:
+        return ()
+    present = {at for stretch in matches(question, wanted - absent) for at in range(*stretch)}
+    places = {at for stretch in matches(question, absent - _ASKS) for at in range(*stretch)} - present
+    return tuple("".join(letter if at in places else " " for at, letter in enumerate(question)).split())
 
 
 def _placed(text: str) -> tuple[str, Sequence[int], Sequence[int]]:

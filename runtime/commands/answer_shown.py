@@ -6,7 +6,7 @@ What is asked is the bus of a stack on this machine, or a server anywhere that l
 import asyncio
 import re
 import sys
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -148,20 +148,29 @@ async def show(
     if record is None or record.outcome is None:
         return 1
     if not as_json:
+        if record.outcome in ("refused", "declined"):  # no sources follow on a line of their own
+            say()
         page = spoken(record.language).page
-        for each in record.unverified:
-            why = "; ".join(one_line(flag.why) for flag in each.flags)
-            console.print(
-                f"{page['words']['unverified_mark']}: {one_line(each.text)}" + (f" ({why})" if why else ""), style="dim"
-            )
-        if record.outcome == "answered" and record.confidence == "low":
-            console.print(page["sure"]["low"], style="dim")
+        for doubt in _doubts(record):
+            console.print(doubt, style="dim")
         if record.nearby:
             say(f"{page['words']['nearby']}:")
             print_passages(record.nearby, record.language, more=more, complete=0)
         if timings:
             console.print(timing_table(record))
     return EXIT[record.outcome]
+
+
+def _doubts(record: RunRecord) -> Iterator[str]:
+    """What is marked in an answer, that its confidence is low, and what of the question its sources lack."""
+    page = spoken(record.language).page
+    for each in record.unverified:
+        why = "; ".join(one_line(flag.why) for flag in each.flags)
+        yield f"{page['words']['unverified_mark']}: {one_line(each.text)}" + (f" ({why})" if why else "")
+    if record.outcome == "answered" and record.confidence == "low":
+        yield page["sure"]["low"]
+    if record.missing:
+        yield f"{page['words']['unmentioned']} {one_line(', '.join(record.missing))}"
 
 
 async def _print_event(asked: Asked, event: StreamEvent, *, more: bool) -> None:
@@ -219,7 +228,7 @@ async def _print_sources(asked: Asked, references: tuple[Reference, ...]) -> Non
         name = one_line(reference.title or reference.source_id)
         place = one_line(published(reference.url) or reference.source_id)
         say(f"  {marks} {name}" + (f" ({place})" if place != name else ""))
-        if line := line_about(reference.about):
+        if line := line_about(reference.about, named=f"{name} {place}"):
             say(f"      {one_line(line)}")
         for n, citation in places.items():
             if where := place_of(citation, reference.title or reference.source_id):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from actors.evidence.standing import years_in
 from index.languages import LANGUAGES
 from index.languages.toml_check import problems
 from index.model import Groups, group_name
@@ -67,11 +68,14 @@ def taken_groups(options: dict[str, Any]) -> Groups:
     return tuple(filter(None, map(group_name, given))) if given else None
 
 
-def line_about(about: "About | None") -> str:
-    """Author, day, version, and whether the text was read from pictures, in one line; empty when nothing is known."""
+def line_about(about: "About | None", named: str = "") -> str:
+    """Author, day, version, and whether the text was read from pictures, in one line; empty when nothing is known.
+
+    Where the document is `named` by a year, the day is left out: often it is only that of its making.
+    """
     if about is None:
         return ""
     version = f"version {about.version}" if about.version else ""
     recognized = "read from a picture" if about.recognized else ""
-    day = about.date.partition("T")[0]
+    day = "" if years_in(named) else about.date.partition("T")[0]
     return ", ".join(part for part in (about.author, day, version, recognized) if part)

@@ -40,6 +40,7 @@ def test_paragraph_ends_without_its_last_line(before: str, dropped: str, gap: st
 
 
 @example("1\n[1]")
+@example("[\n1]?天")
 @given(st.text(alphabet="ab1 .?!\n[]-한天", max_size=60))
 def test_text_aligns_with_itself(text: str) -> None:
     sentences = [text[start:end] for start, end in split(text)]

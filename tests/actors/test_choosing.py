@@ -229,6 +229,31 @@ def test_rows_that_lack_something_are_not_chosen_for_sure(question: str, row: st
     assert (choice.probability > 0) == sure
 
 
+FORMS = [
+    "|Scout: Ada | form: received | fee: paid 3 May",
+    "|Scout: Ben | form: missing | fee: paid 4 May",
+    "|Scout: Cy | form: received",
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("Who has not handed in the form?", FORMS[1]),
+        ("Who has not paid the fee?", FORMS[2]),  # its cell is empty
+        ("Whose form is missing?", FORMS[1]),
+        ("Who has paid the fee on 3 May?", FORMS[0]),
+    ],
+)
+def test_rows_that_lack_what_is_denied_come_first(question: str, first: str) -> None:
+    assert found(question, *FORMS)[0].unit.text == first
+
+
+def test_what_is_forbidden_is_not_denied() -> None:
+    dishes = ["|Dish: Noodles | allergens: peanut, wheat", "|Dish: Rice | allergens: none"]
+    assert found("Which dishes can a guest with a peanut allergy not eat?", *dishes)[0].unit.text == dishes[0]
+
+
 def test_entries_of_contents_are_no_units() -> None:
     texts = ["Titles for Smiths", "handbook.md", "The mill is here.", "# Titles for Smiths", "There are three levels."]
     assert [each.unit.text for each in found("Where is the mill?", *texts)] == [texts[2], texts[4]]

@@ -38,6 +38,7 @@ def signs_of(question: str, pieces: tuple[Piece, ...] = HARBOUR) -> dict[str, fl
         ("Where does the ship wait?", "far", False),  # ships, waits: other forms
         ("Where do submarines dive?", "far", True),
         ("How many quays has the harbour of Lisbon in 2021?", "year", True),
+        ("How many quays has harbour B of Lisbon?", "year", True),
     ],
 )
 def test_missing_names_lower_a_choice(question: str, sign: str, there: bool) -> None:

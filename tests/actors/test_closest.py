@@ -42,6 +42,12 @@ def test_closest_ending_claims_nothing_and_marks_matches() -> None:
     assert (first.source_start, first.source_end, first.text, first.score) == (100, 100 + len(REFUNDS), REFUNDS, 0.75)
 
 
+@pytest.mark.parametrize(("probability", "outcome"), [(0.05, "refused"), (0.3, "closest")])
+def test_passage_that_may_well_answer_is_near(probability: float, outcome: str) -> None:
+    other = question(text="Xylophone tuning")
+    assert ended(passage(), question=other, probability=probability).outcome == outcome
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("reason", get_args(Reason))
 def test_every_reason_has_a_text_in_every_language(language: str, reason: Reason) -> None:

@@ -1,5 +1,6 @@
 """What is in force comes first: of versions the newest, of minutes the last that speak of the matter."""
 
+import msgspec
 import pytest
 
 from actors.select_evidence import select_evidence
@@ -7,6 +8,7 @@ from bus.powers.protocols import unnoted
 from bus.wire.messages import AnswerRequested, PassagesReady
 from bus.wire.parts import Passage
 from prompts import contracts
+from tests.actors.blocks import Piece, passages
 from tests.actors.scripted_powers import ScriptedAsk
 from tests.message_samples import passage, question
 
@@ -18,9 +20,9 @@ def minutes(*texts: str) -> list[Passage]:
     ]
 
 
-async def first_shown(text: str, *passages: Passage) -> str:
+async def first_shown(text: str, *found: Passage) -> str:
     """The source id of the first span of an answer, or of the first of the closest passages."""
-    ready = PassagesReady(question=question(text=text), passages=passages, snapshot="s1")
+    ready = PassagesReady(question=question(text=text), passages=found, snapshot="s1")
     ended = await select_evidence.handle(ready, ScriptedAsk(), unnoted)
     shown = ended.evidence if isinstance(ended, AnswerRequested) else ended.settled.passages
     return shown[0].source_id
@@ -94,3 +96,31 @@ async def test_later_document_that_returns_to_the_matter_comes_first(later: str,
 async def test_notice_that_moves_something_comes_first(text: str, says: str, notice: str, first: bool) -> None:
     plan, news = passage("minutes-april.md", says, title="Committee"), passage("notice.md", notice, title="Notice")
     assert (await first_shown(text, plan, news) == news.source_id) is first
+
+
+async def test_mail_precedes_what_it_quotes() -> None:
+    found = passages(
+        ("prose", "I have booked two vans at Carrick for £385."),
+        ("quotation", "The price of the vans at Carrick is £310."),
+    )
+    mail = [msgspec.structs.replace(one, source_id="re-vans.eml") for one in found]
+    ready = PassagesReady(
+        question=question(text="What is the price of the vans at Carrick?"), passages=tuple(mail), snapshot="s1"
+    )
+    ended = await select_evidence.handle(ready, ScriptedAsk(), unnoted)
+    assert isinstance(ended, AnswerRequested)
+    assert ended.evidence[0].text.startswith("I have booked")
+
+
+@pytest.mark.parametrize(("heading", "shown"), [("Changes on 20 February", True), ("Falls", False)])
+async def test_section_of_changes_comes_along(heading: str, shown: bool) -> None:
+    pieces: list[Piece] = [
+        ("heading", "Visits"), ("prose", "The carer comes on Mondays, Wednesdays and Fridays at nine."),
+        ("heading", heading), ("prose", "From March on the Wednesday is moved to Thursday."),
+    ]  # fmt: skip
+    ready = PassagesReady(
+        question=question(text="Does the carer come on Wednesday?"), passages=tuple(passages(*pieces)), snapshot="s1"
+    )
+    ended = await select_evidence.handle(ready, ScriptedAsk(), unnoted)
+    text = " ".join(span.text for span in ended.evidence) if isinstance(ended, AnswerRequested) else ""
+    assert ("moved to Thursday" in text) is shown

@@ -40,6 +40,17 @@ def lead(text: str, row: str) -> str:
         ("ما هي عاصمة منغوليا؟", "الاسم: منغوليا | العاصمة: أولان باتور | السكان: 3000000", "العاصمة: أولان باتور"),
         ("who has Tern on 20 June", "Date: 2026-06-20 | Boat: Tern | Owner: Joris", "Owner: Joris"),
         ("正山小种能放多久", "茶品: 正山小种 | 价格: 72 | 保质期: 两年", "保质期: 两年"),
+        (
+            "how much is the Tern in July",
+            "Room: Tern (double) | Low (Nov–Mar): 62 | High (Jul–Aug): 98",
+            "High (Jul–Aug): 98",
+        ),
+        (
+            "how much is the Tern in February",
+            "Room: Tern | Low (Nov–Mar): 62 | High (Jul–Aug): 98",
+            "Low (Nov–Mar): 62",
+        ),
+        ("제비 방은 7월에 얼마예요?", "방: 제비 | 비수기 (11~3월): 62 | 성수기 (7~8월): 98", "성수기 (7~8월): 98"),
         ("puerto de la consola", "Servicio: Consola | Puerto: 8443 | Estado: activo", "Puerto: 8443"),
     ],
 )

@@ -14,8 +14,8 @@ from index.text.citations import markers
 from runtime.engines.engine import Delta, Finished, Request
 from runtime.replay.journal_traces import read_run
 from runtime.replay.replayer import replay
-from tests.runtime.test_markers import CONTEXTS, LIE, QUESTION, Engine, told
-from tests.whole import Whole, text_of, whole
+from tests.runtime.test_markers import CONTEXTS, LIE, QUESTION, Engine, text_of, told
+from tests.whole import Whole, whole
 
 SENTENCES = ("The shop opens at nine on weekdays [3]. ", "Refunds are paid within 14 days of the return [1]. ")
 RELEASES = ("sentence", "token", "draft")

@@ -18,7 +18,7 @@ from prompts import contracts
 from runtime.engines.engine import Delta, Finished, Request
 from runtime.engines.scripted.engine import ScriptedEngine, default_script
 from tests.polling import until
-from tests.whole import Whole, text_of, whole
+from tests.whole import Whole, whole
 
 TEXTS = (
     "Refunds are paid within 14 days of the return.",
@@ -111,6 +111,10 @@ async def ask(stack: tuple[Whole, Engine], said: Sentences, **fields: object) ->
     run, engine = stack
     engine.said, engine.hold, engine.more = said, False, {}
     return await run.ask(f"{QUESTION} ({next(_asked)})", **{"contexts": CONTEXTS, **fields})
+
+
+def text_of(events: Events) -> str:
+    return "".join(e["content"] for e in events if e.get("status") == "in_progress")
 
 
 def check(text: str, record: RunRecord, references: Sequence[dict[str, Any]] | None) -> list[int]:

@@ -14,7 +14,7 @@ from prompts import notices
 from prompts.contracts import StructuredAnswer, Synthesis
 from runtime.engines.engine import Delta, Finished, Request
 from runtime.engines.scripted.engine import ScriptedEngine, default_script
-from tests.whole import Whole, text_of, whole
+from tests.whole import Whole, whole
 
 GOOD = "Refunds are paid within 14 days of the return [1]."
 FEES = "The shipping fee of 3,000 won is not refunded [1]."
@@ -71,6 +71,10 @@ async def ask(stack: tuple[Whole, Engine], request: pytest.FixtureRequest) -> As
 
     yield asks
     engine.script = {}
+
+
+def text_of(events: Events) -> str:
+    return "".join(e["content"] for e in events if e.get("status") == "in_progress")
 
 
 def kinds(events: Events) -> list[str]:

@@ -47,6 +47,8 @@ class Negation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     in_question: Pattern
     #: Of a heading: what is below it is denied, forbidden or left out.
     in_heading: Pattern
+    #: Of a cell, or in a question, over folded text: something has not been done yet.
+    pending: Pattern
 
 
 class Denials(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -70,6 +70,13 @@ export function aboutOf(about) {
   return told.filter(Boolean).join(" · ");
 }
 
+/* The words of the question that are not there, behind what says so. */
+export function showMissing(box, key, words) {
+  say(make("span", "", box), key);
+  box.append(" ");
+  quoted("bdi", words.join(", "), box);
+}
+
 /* The closest passages: the first ones complete, each other as a line that opens. Returns whether there are any. */
 export function showPassages(list, passages, complete = 1) {
   list.replaceChildren();
@@ -83,12 +90,7 @@ export function showPassages(list, passages, complete = 1) {
     if (way.some(Boolean)) quoted(opens ? "span" : "p", way.filter(Boolean).join(" · "), opens ? title : box, "soft way");
     if (opens) glimpse(passage, quoted("span", "", title, "soft glimpse"));
     show(quoted("p", "", box, "words"), passage.text, passage.marked, "strong", { best: passage.best });
-    if (passage.missing?.length) {
-      const lacks = make("p", "", box, "soft");
-      say(make("span", "", lacks), "missing");
-      lacks.append(" ");
-      quoted("bdi", passage.missing.join(", "), lacks);
-    }
+    if (passage.missing?.length) showMissing(make("p", "", box, "soft"), "missing", passage.missing);
     const links = make("p", "", box, "soft row");
     if (opens) say(press("", links, "quiet", event => openPassage(passage, event.currentTarget)), "in_document");
     if (/^https?:/i.test(passage.url || "")) say(linked("", passage.url, links), "original");

@@ -6,7 +6,7 @@ import { Growing } from "./answer.js";
 import { asMarkdown, asText, copy } from "./copy.js";
 import { offerVerdict } from "./feedback.js";
 import { openSource } from "./panel.js";
-import { placesOf, previewed, showPassages, showReasons, showSources } from "./sources.js";
+import { placesOf, previewed, showMissing, showPassages, showReasons, showSources } from "./sources.js";
 import { known, say, seconds, word } from "./speech.js";
 
 /* Failures that cut an answer short; any other error takes back what was shown. */
@@ -31,8 +31,7 @@ export class Turn {
     this.progress = make("p", "", this.box, "progress");
     this.part("answer", "answer", "div");
     this.growing = new Growing(this.answer, (chip, n) => this.cite(chip, n));
-    this.note = make("p", "", this.box, "note");
-    this.verdict = make("p", "", this.box, "verdict");
+    [this.note, this.verdict] = ["note", "verdict"].map(name => make("p", "", this.box, name));
     this.note.hidden = this.verdict.hidden = true;
     this.part("passages", "passages", "ol");
     this.part("sources", "references", "ol");
@@ -170,12 +169,13 @@ export class Turn {
     this.note.hidden = false;
   }
 
-  judge({ outcome, confidence, re_gate: gate }) {
+  judge({ outcome, confidence, re_gate: gate, missing }) {
     if (!outcome || outcome === "cancelled") return;
     this.verdict.replaceChildren();
     const kind = outcome === "failed" ? "bad" : outcome !== "answered" || confidence === "low" ? "warn" : "";
     say(make("span", "", this.verdict, `badge ${kind}`), outcome);
     if (confidence && outcome === "answered") say(make("span", "", this.verdict, "soft"), `sure.${confidence}`);
+    if (missing?.length) showMissing(make("span", "", this.verdict, "soft"), "unmentioned", missing);
     if (outcome === "answered" && known(`checks.${gate}`)) say(make("span", "", this.verdict, "soft"), `checks.${gate}`);
     this.verdict.hidden = false;
   }

@@ -25,6 +25,7 @@ class Reply:
     """A reply with times in seconds since the request; `failure` says why there is none."""
 
     first_s: float = 0.0
+    total_s: float = 0.0
     text: str = ""
     at: list[float] = field(default_factory=list)  # when each delta came, monotonic
     finished: Finished | None = None
@@ -48,6 +49,7 @@ async def ask(engine: MlxEngine, prompt: Rendered, *, seed: int = 0, priority: P
                 reply.finished = event
     except Failure as failure:
         reply.failure = failure
+    reply.total_s = time.perf_counter() - began
     return reply
 
 

@@ -36,6 +36,20 @@ def test_item_ends_at_a_line_of_its_own() -> None:
     ]
 
 
+def test_short_line_above_a_list_or_text_is_a_heading() -> None:
+    long = "Look at the gauge, which stands beside the boiler. It shows the pressure."
+    text = f"READ FIRST\n\nIf you smell gas\n1. Open the window.\n2. Leave.\n\nNo hot water\n{long}\n\nAnn Miller\nMill Lane 3"
+    assert [(block.kind, text[block.start : block.end]) for block in chapters(text, titled=True)] == [
+        ("heading", "READ FIRST"),
+        ("heading", "If you smell gas"),
+        ("list_item", "1. Open the window."),
+        ("list_item", "2. Leave."),
+        ("heading", "No hot water"),
+        ("prose", long),
+        ("prose", "Ann Miller\nMill Lane 3"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("said", "date"),
     [

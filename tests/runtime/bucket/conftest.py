@@ -75,10 +75,6 @@ def snap(index: Path) -> Snap:
     return publish
 
 
-def quiet(task: str, done: int, total: int) -> None:
-    """Prints no progress."""
-
-
 def same(one: Path, other: Path) -> bool:
     """Whether the current snapshots of two indexes hold the same files, byte by byte."""
     handles = [snapshot.hold(folder) for folder in (one, other)]

@@ -22,7 +22,7 @@ from runtime.bucket.pull import pull
 from runtime.bucket.push import prune, push
 from runtime.cli import groundwire
 from tests.chaos.house import disk
-from tests.runtime.bucket.conftest import Snap, noise, quiet, same
+from tests.runtime.bucket.conftest import Snap, noise, same
 
 LONG = PART * 5 + 1234
 FIRST = {
@@ -31,6 +31,10 @@ FIRST = {
     "vectors/graph.bin": noise(2, LONG),
     "vectors/ids": noise(3, 999),
 }
+
+
+def quiet(task: str, done: int, total: int) -> None:
+    """Prints no progress."""
 
 
 class Interrupted(Bucket):

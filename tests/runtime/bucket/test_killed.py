@@ -27,7 +27,7 @@ from runtime.settings import IndexSettings, Settings
 from tests.bus.wires import serving
 from tests.index.brought_in import gate_index
 from tests.polling import until
-from tests.runtime.bucket.conftest import Snap, noise, quiet, same
+from tests.runtime.bucket.conftest import Snap, noise, same
 from tests.runtime.served import open_search
 
 PARTS = 40
@@ -154,6 +154,10 @@ async def operator(users: Credentials) -> AsyncIterator[Client]:
     client = await connect(users.bus(BusSettings(), "operator"), name="operator")
     yield client
     await client.close()
+
+
+def quiet(task: str, done: int, total: int) -> None:
+    """Prints nothing."""
 
 
 async def test_a_search_process_follows_a_bucket(

@@ -129,6 +129,7 @@ class Run(_Struct, frozen=True, kw_only=True):
     references: tuple[Reference, ...] = ()
     passages: tuple[NearPassage, ...] = ()
     nearby: tuple[NearPassage, ...] = ()
+    missing: tuple[str, ...] = ()
     unverified: tuple[UnverifiedSentence, ...] = ()
     withheld: tuple[WithheldSentence, ...] = ()
     withheld_share: float = 0.0

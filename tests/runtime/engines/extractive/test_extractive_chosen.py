@@ -177,6 +177,6 @@ def test_documents_of_a_series_are_named() -> None:
     )
     parts = (f"{titles[0]} [1]:\nThe fee of a ferry is 30 [1].", f"{titles[1]} [2]:\nA ferry crosses the harbour [2].")
     assert simple(both) == "\n\n".join(parts)
-    assert simple((both[0], replace(both[1], source_id="harbour.md"))) == "\n\n".join(
+    assert simple((both[0], replace(both[1], source_id="harbour.md", title="Harbour"))) == "\n\n".join(
         part.partition("\n")[2] for part in parts
     )
