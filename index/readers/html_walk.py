@@ -188,6 +188,9 @@ class Walk:
             waiting.anchor = waiting.anchor or element.get("id", "")
             self._parts[element] = _Part(None, terms=waiting.terms)
         elif waiting.terms:
+            for part in self._parts.values():
+                if part.kind is None and part.terms is waiting.terms:  # its own term is still open
+                    part.kind = "prose"
             waiting.prefix = f"{', '.join(waiting.terms)}: "
             self._parts[element] = waiting
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from index.model import Document
@@ -90,6 +90,7 @@ def trees(draw: st.DrawFn) -> str:
     return " ".join([text(), element(0), text(), element(0), text()])
 
 
+@example("<dl><dt>w1w <div>w2w <dd>w3w</dd> w4w</div></dt></dl>")
 @given(trees())
 @settings(max_examples=50)
 def test_every_visible_word_is_in_ordered_blocks(html: str) -> None:
