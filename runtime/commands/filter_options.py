@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from actors.evidence.standing import years_in
 from index.languages import LANGUAGES
 from index.languages.toml_check import problems
 from index.model import Groups, group_name
@@ -73,6 +72,8 @@ def line_about(about: "About | None", named: str = "") -> str:
 
     Where the document is `named` by a year, the day is left out: often it is only that of its making.
     """
+    from actors.evidence.standing import years_in  # commands without sources need no tables of languages
+
     if about is None:
         return ""
     version = f"version {about.version}" if about.version else ""
