@@ -118,6 +118,9 @@ _BROKEN_AT = 60
 _COLONS = ":："
 _STOPS = ".!?。！？؟" + _COLONS
 _OPEN = ",;，；、-–" + _STOPS
+_HEADING_MARKS = "=*#~_"
+_SAYS = re.compile(r"[\d:：]")
+_OWN_NUMBER = re.compile(r"\A\W*\d{1,3}(?:\.\d{1,3})*[.)]?\s")
 #: The level of a line of its own above a list or a text; those of a book's parts are above it.
 _LINE_LEVEL = 4
 
@@ -185,11 +188,14 @@ def _items(text: str, start: int, end: int, *, titled: bool) -> Iterator[Block]:
 def _heading(text: str, begin: int, before: str, *, listed: bool) -> int:
     """The length of the first line of a paragraph, `before`, if it is a heading; else 0.
 
-    It is one if it is short and without a stop, and stands above a list or running text, or as the first of all by itself.
+    It is one if it is short and without a stop, and stands above a list or running text, or as the first of all by itself. A line
+    with a colon or a number says something itself, unless it is marked as a heading, "== 14 January ==", or the number is its own.
     """
     line, _, rest = before.partition("\n")
     line = line.rstrip()
     if weigh(line) >= _BROKEN_AT or line[0].islower() or line[-1] in _OPEN or not any(map(str.isalpha, line)):
+        return 0
+    if line[0] not in _HEADING_MARKS and _SAYS.search(_OWN_NUMBER.sub("", line)):
         return 0
     after = rest or text[begin + len(before) :].lstrip()
     above = listed or _is_running(after.split("\n", 1)[0]) or (not rest and _ITEM.match(after) is not None)
