@@ -37,6 +37,8 @@ _BESIDE = 0.07
 CLEAR_SHARE = 0.6
 #: What counts against a row, in the scores of the ranking, that has what the question denies, and for one that lacks it.
 DENIED, LACKS = 6.0, 2.0
+#: What a sentence of a text that ends as one has more, among those of a unit that may answer: a line above it has none.
+_ENDS = 0.25
 #: What a numbered step below a heading with all words of the question has more, in the scores of the ranking.
 STEP = 2.0
 #: Units that are no entries of a table of contents.
@@ -399,4 +401,5 @@ def lead_of(asked: Asked, read: Read) -> tuple[int, int]:
         return unit.start + cell.start, unit.start + cell.end
     codes = (*asked.identifiers, *asked.likely)
     lacks = [lacking(codes, words_of(text).folded) for text in read.sentence_texts]
-    return unit.sentences[max(range(len(lacks)), key=lambda k: (read.fit(asked, k) - lacks[k], -k))]
+    stops = [unit.kind != "prose" or text.rstrip().endswith(STOPS) for text in read.sentence_texts]
+    return unit.sentences[max(range(len(lacks)), key=lambda k: (read.fit(asked, k) - lacks[k] + _ENDS * stops[k], -k))]

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from actors.choosing.asked import read_question
+from actors.choosing.asked import measure_of, read_question
 from actors.choosing.choose import rank, to_show
 from actors.choosing.signs import KNOWN, known, signs
 from actors.choosing.weights import weights
@@ -67,6 +67,19 @@ def test_price_is_a_number_or_another_word_for_one(text: str, there: bool) -> No
 )
 def test_duration_is_a_number_of_time_units(text: str, there: bool) -> None:
     assert signs_of("How long does the tea keep?", (("prose", text),))["no_count"] == float(not there)
+
+
+@pytest.mark.parametrize(
+    ("question", "measure"),
+    [
+        ("店面的物业费每月多少？", "price"),
+        ("一年免费几次？", ""),
+        ("How long may I stay?", "duration"),
+        ("How old is it?", ""),
+    ],
+)
+def test_measure_of_a_question(question: str, measure: str) -> None:
+    assert measure_of(question) == measure
 
 
 @pytest.mark.parametrize(("question", "missing"), [("Who sails on 20 June?", False), ("Who sails on 21 June?", True)])
