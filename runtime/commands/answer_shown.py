@@ -203,12 +203,14 @@ def print_passages(passages: Sequence[NearPassage], language: str, *, more: bool
 
 
 def answer_pieces(answer: str, record: RunRecord | None) -> tuple[str | Bold, ...]:
-    """The answer with the answering sentence in bold: the lead of the first citation, if the answer has it word for word."""
+    """The answer with the sentence or cell that answers in bold: the lead of the first citation, if it is there word for word."""
     first = record.citations[0] if record and record.citations else None
-    if first is None or first.lead is None or first.block == "table_row":
+    if first is None or first.lead is None:
         return (answer,)
     start, end = (at - first.source_start for at in first.lead)
     sentence = first.cited_text[start:end].strip().partition("\n\n")[0]  # the code that it introduces follows
+    if first.block == "table_row" and sentence == first.cited_text.strip():
+        return (answer,)
     words = _LIST_MARK.sub("", sentence, count=1).rstrip(_STOPS).split()
     found = re.search(r"\s+".join(map(re.escape, words)), answer, re.IGNORECASE) if words else None
     if found is None:

@@ -111,11 +111,14 @@ def test_matching_words_are_bold_and_terminal_is_safe(capsys: pytest.CaptureFixt
             "A. \x1b[1mPaid in 3 days\x1b[0m [1]. B [1].",
         ),
         ("- paid in\n3 days.", (0, 18), "Paid in 3 days [1].", "\x1b[1mPaid in 3 days\x1b[0m [1]."),
+        ("Room: A | fee: 3", (10, 16), "Room: A | fee: 3 [1].", "Room: A | \x1b[1mfee: 3\x1b[0m [1]."),
+        ("Room: A | fee: 3", (0, 16), "Room: A | fee: 3 [1].", "Room: A | fee: 3 [1]."),
         ("1. paid in 3 days.\n\npay()", (0, 25), "Paid in 3 days [1]:", "\x1b[1mPaid in 3 days\x1b[0m [1]:"),
     ],
 )
 def test_the_sentence_that_answers_is_bold(cited: str, lead: tuple[int, int], answer: str, shown: str) -> None:
-    one = citation(1, cited, 40, lead=(40 + lead[0], 40 + lead[1]))
+    block = "table_row" if " | " in cited else "prose"
+    one = msgspec.structs.replace(citation(1, cited, 40, lead=(40 + lead[0], 40 + lead[1])), block=block)
     record = RunRecord(run_id="r", status="finished", question="", profile="general", citations=(one,))
     assert styled(*answer_pieces(answer, record)) == shown
     assert answer_pieces(answer, None) == (answer,)

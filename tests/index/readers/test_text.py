@@ -15,12 +15,13 @@ from index.readers.text import chapters
 )
 @settings(max_examples=300)
 def test_every_word_is_in_a_block(text: str) -> None:
-    at = 0
-    for block in chapters(text):
-        assert at <= block.start < block.end
-        assert not text[at : block.start].strip()
-        at = block.end
-    assert not text[at:].strip()
+    for titled in (False, True):
+        at = 0
+        for block in chapters(text, titled=titled):
+            assert at <= block.start < block.end
+            assert not text[at : block.start].strip()
+            at = block.end
+        assert not text[at:].strip()
 
 
 def test_item_ends_at_a_line_of_its_own() -> None:
