@@ -63,6 +63,8 @@ def months(folded: str) -> frozenset[int]:
     before, end = 0, 0
     for match in _NAMED.finditer(folded):
         month = MONTHS.get(match[0]) or int(match[0])
+        if not 1 <= month <= 12:
+            continue
         if before and _RANGE.fullmatch(folded, end, match.start()):
             found.update((before + step - 1) % 12 + 1 for step in range((month - before) % 12))
         found.add(month)
