@@ -20,7 +20,7 @@ from actors.choosing.features import FEATURES, Read, add_nearness, lacking, read
 from actors.choosing.in_force import changes, in_force
 from actors.choosing.rows import MOST_OF_ROW, TOLD, look_up
 from actors.choosing.signs import DEEP, LEAST_SHARE, Ranked, probability, signs
-from actors.choosing.undone import Undone, undone
+from actors.choosing.undone import Undone, asks_leave, undone
 from actors.choosing.units import MOST, Unit, units_of
 from actors.choosing.weights import Weights, given_weights, weights
 from actors.evidence.spans import Slice
@@ -39,6 +39,9 @@ CLEAR_SHARE = 0.6
 DENIED, LACKS = 6.0, 2.0
 #: What a sentence of a text that ends as one has more, among those of a unit that may answer: a line above it has none.
 _ENDS = 0.25
+#: What counts against a row without a column that is asked for, where the question is whether something is allowed.
+NO_RULE = 6.0
+_COLUMN = FEATURES.index("row_column")
 #: What a numbered step below a heading with all words of the question has more, in the scores of the ranking.
 STEP = 2.0
 #: Units that are no entries of a table of contents.
@@ -166,6 +169,11 @@ def rank_units(asked: Asked, units: Sequence[Unit], passages: Sequence[Passage],
     scores = copies_as_one([sum(map(mul, weighing, row)) for row in rows], read)
     scores = _steps_as_one(asked, scores, read)
     scores = [_with_denied(score, each.unit.order, denied) for score, each in zip(scores, read, strict=True)]
+    if asks_leave(asked.text, asked.language):  # what was done is no rule
+        scores = [
+            score - NO_RULE * (each.unit.kind == "table_row" and not row[_COLUMN])
+            for score, each, row in zip(scores, read, rows, strict=True)
+        ]
     highest = max((*scores, learned.none))
     odds = [math.exp(score - highest) for score in scores]
     whole = sum(odds) + math.exp(learned.none - highest)

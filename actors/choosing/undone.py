@@ -1,7 +1,8 @@
 """Find the rows that lack what a question denies: "who has not paid?", "which forms are missing?".
 
 A row lacks it where a column that the question names says so ("no", "missing"), or is empty while other rows of the table have
-it. A question about what is forbidden ("what can a guest not eat?") denies nothing in this sense.
+it. A question about what is forbidden ("what can a guest not eat?") denies nothing in this sense. Also: whether a question is if
+something is allowed, which rows of what was done do not tell.
 """
 
 import itertools
@@ -9,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from actors.choosing.asked import Asked
+from actors.choosing.asked import Asked, kind_of
 from actors.choosing.rows import NAME, Cell, cells, concepts
 from actors.choosing.units import Unit
 from actors.facts.lexicon import forces
@@ -57,6 +58,13 @@ def undone(asked: Asked, units: Iterable[Unit]) -> Undone:
             elif columns or not any(is_negated(cell.value) for cell in row):
                 has.add(order)
     return Undone(lacks, frozenset(has), frozenset(held))
+
+
+@lru_cache(maxsize=256)
+def asks_leave(question: str, language: str) -> bool:
+    """Whether a question is if something is allowed or must be done."""
+    known = language if language in LANGUAGES else FALLBACK
+    return kind_of(question) == "yes_no" and bool(forces(read(question).text, known))
 
 
 def _language(asked: Asked) -> str:

@@ -249,6 +249,15 @@ def test_rows_that_lack_what_is_denied_come_first(question: str, first: str) -> 
     assert found(question, *FORMS)[0].unit.text == first
 
 
+@pytest.mark.parametrize(
+    ("row", "first"),
+    [("|Guest: Ada | room: Tern | notes: dog", False), ("|Animal: dogs | room: Tern | allowed: no", True)],
+)
+def test_what_was_done_is_no_rule(row: str, first: bool) -> None:
+    rule = "Dogs are welcome in the Gannet and the Heron only."
+    assert (found("Are dogs allowed in the Tern room?", row, rule)[0].unit.text == row) is first
+
+
 def test_what_is_forbidden_is_not_denied() -> None:
     dishes = ["|Dish: Noodles | allergens: peanut, wheat", "|Dish: Rice | allergens: none"]
     assert found("Which dishes can a guest with a peanut allergy not eat?", *dishes)[0].unit.text == dishes[0]
