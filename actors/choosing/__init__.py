@@ -4,5 +4,6 @@ Input: a question, passages best first, and what the index knows of the question
 ranked, the blocks to show, and the probability that they answer; None for passages without text. Choosing is pure: no model, no
 clock, and no I/O except the weights file, which is read once.
 
-`follow_ups.choose_parts` is its public function. Choosing imports `index`, `actors.evidence` and the bus's parts, and no gate.
+`follow_ups.choose_parts` is its public function. Choosing imports `index`, `actors.facts`, `actors.evidence` and the bus's
+parts, and no gate.
 """

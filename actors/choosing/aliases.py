@@ -63,7 +63,7 @@ def aliases(asked: Asked, passages: Sequence[Passage]) -> tuple[Alias, ...]:
                 ]
             elif name := next((end for end in _ends(before) if is_named(end, question) and terms(end)), ""):
                 found.append(Alias(name, inside))
-    dated = [alias for text in texts if days(question) for alias in same_days(question, text)]
+    dated = itertools.chain.from_iterable(same_days(question, text) for text in texts) if days(question) else ()
     return tuple(dict.fromkeys((*found, *_spaced(question, texts), *dated)))
 
 

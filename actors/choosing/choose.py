@@ -20,7 +20,7 @@ from actors.choosing.features import FEATURES, Read, add_nearness, lacking, read
 from actors.choosing.in_force import changes, in_force
 from actors.choosing.rows import MOST_OF_ROW, TOLD, look_up
 from actors.choosing.signs import DEEP, LEAST_SHARE, Ranked, probability, signs
-from actors.choosing.undone import Undone, asks_leave, undone
+from actors.choosing.undone import NOTHING, Undone, asks_leave, undone
 from actors.choosing.units import MOST, Unit, units_of
 from actors.choosing.weights import Weights, given_weights, weights
 from actors.evidence.spans import Slice
@@ -35,9 +35,9 @@ MOST_UNITS = 5
 _BESIDE = 0.07
 #: A choice is clear if what it shows has at least this share of the probability.
 CLEAR_SHARE = 0.6
-#: What counts against a row, in the scores of the ranking, that has what the question denies, and for one that lacks it.
+#: In the scores of the ranking: what counts against a row that has what the question denies, and for a row that lacks it.
 DENIED, LACKS = 6.0, 2.0
-#: What a sentence of a text that ends as one has more, among those of a unit that may answer: a line above it has none.
+#: What a sentence with a full stop has more than a line without one, where the sentence of a unit that answers is chosen.
 _ENDS = 0.25
 #: What counts against a row without a column that is asked for, where the question is whether something is allowed.
 NO_RULE = 6.0
@@ -162,13 +162,15 @@ def rank_units(asked: Asked, units: Sequence[Unit], passages: Sequence[Passage],
     """The same of these units, which are cut from the passages."""
     read = without_entries(read_units(units, passages, aliases(asked, passages)), passages)
     denied = undone(asked, units)
-    read = [with_terms(each, denied.terms) if each.unit.order in denied.lacks else each for each in read]
+    if denied.lacks:
+        read = [with_terms(each, denied.terms) if each.unit.order in denied.lacks else each for each in read]
     rows = values(asked, read, passages)
     weighing = by_place(learned)
     add_nearness(asked, read, rows, [sum(map(mul, weighing, row)) for row in rows])
     scores = copies_as_one([sum(map(mul, weighing, row)) for row in rows], read)
     scores = _steps_as_one(asked, scores, read)
-    scores = [_with_denied(score, each.unit.order, denied) for score, each in zip(scores, read, strict=True)]
+    if denied is not NOTHING:
+        scores = [_with_denied(score, each.unit.order, denied) for score, each in zip(scores, read, strict=True)]
     if asks_leave(asked.text, asked.language):  # what was done is no rule
         scores = [
             score - NO_RULE * (each.unit.kind == "table_row" and not row[_COLUMN])

@@ -122,8 +122,8 @@ def _with(read: Read, aliases: Sequence[Alias]) -> Read:
 
 
 def with_terms(read: Read, more: frozenset[str]) -> Read:
-    """The unit as if it had these terms too."""
-    return replace(read, bag=read.bag | more)
+    """The unit as if it, and each of its sentences, had these terms too."""
+    return replace(read, bag=read.bag | more, sentences=tuple(words | more for words in read.sentences))
 
 
 def _read(unit: Unit, passage: Passage) -> Read:

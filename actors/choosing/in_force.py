@@ -24,7 +24,7 @@ from index.languages.characters import ascii_digits, fold
 OUT_OF_DATE = 3.0
 #: The path of a mail.
 _MAIL = re.compile(r"\.(?:eml|msg|mbox)(?:/|$)")
-#: A number that is no year.
+#: A number with its decimals that is no year and no part of a name; conflicts.py compares the plain digits of titles.
 _NUMBER = re.compile(r"(?<![\w.,])(?!(?:19|20)\d\d(?!\d))\d+(?:[.,:]\d+)*")
 #: A unit speaks of the same as one that it replaces if it has this part of that one's words.
 _SAME = 0.5

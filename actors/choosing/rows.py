@@ -39,6 +39,7 @@ HALF: Final = 0.5
 #: The concept of the names of things, which a question need not ask for.
 NAME: Final = "name"
 _LONGEST_NAME: Final = 80
+#: In a question a longer word, or one with a capital, may name a month: "may" and "march" are also verbs.
 _LONGEST_VERB: Final = 5
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -86,7 +87,6 @@ def wish(question: str, language: str) -> Wish:
     """What `question` asks for, in the words of its language."""
     named = concepts(question, (language if language in LANGUAGES else FALLBACK,))
     of_kind = _OF_MEASURE.get(measure_of(question)) or _OF_KIND.get(kind_of(question), frozenset())
-    # "May" and "march" are also verbs.
     named_months = months(
         fold(" ".join(word for word in question.split() if word[0].isupper() or len(word) > _LONGEST_VERB))
     )

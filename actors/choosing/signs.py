@@ -183,6 +183,7 @@ def _lacks_name(asked: Asked, shown: Sequence[Ranked]) -> bool:
 
 
 def _lacks_date(asked: Asked, best: Ranked) -> bool:
+    """The sign `year`."""
     there = best.read.folded_all
     letters = [code for code in asked.identifiers if len(code) == 1]
     if lacking(letters, there) or any(year not in ascii_digits(there) for year in years_in(asked.text)):

@@ -119,6 +119,7 @@ _COLONS = ":："
 _STOPS = ".!?。！？؟" + _COLONS
 _OPEN = ",;，；、-–" + _STOPS
 _HEADING_MARKS = "=*#~_"
+#: What no heading has, but for a number of its own.
 _SAYS = re.compile(r"[\d:：]")
 _OWN_NUMBER = re.compile(r"\A\W*\d{1,3}(?:\.\d{1,3})*[.)]?\s")
 #: The level of a line of its own above a list or a text; those of a book's parts are above it.

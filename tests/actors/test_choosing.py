@@ -249,6 +249,16 @@ def test_rows_that_lack_what_is_denied_come_first(question: str, first: str) -> 
     assert found(question, *FORMS)[0].unit.text == first
 
 
+def test_rows_with_an_empty_cell_are_shown_beside_those_that_deny() -> None:
+    rows = [
+        "|Name: Ada | from: 3 July | paid: yes",
+        "|Name: Ben | from: 10 July",
+        "|Name: Cy | from: 12 July | paid: no",
+    ]
+    asked = read_question(resolved(QuestionAsked(question="Who has not paid?")), Collection())
+    assert {each.unit.text for each in to_show(asked, found("Who has not paid?", *rows))} == {*rows[1:]}
+
+
 @pytest.mark.parametrize(
     ("row", "first"),
     [("|Guest: Ada | room: Tern | notes: dog", False), ("|Animal: dogs | room: Tern | allowed: no", True)],
