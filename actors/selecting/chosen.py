@@ -118,7 +118,9 @@ def choice_record(
 
 
 def units_best_first(choice: Choice) -> list[spans.Slice]:
-    return [(each.unit.passage, each.unit.start, each.unit.end) for each in choice.ranked]
+    """The sentence or row that answers most likely, and all units."""
+    rows = choice.shown[0].unit.kind == "table_row"
+    return [*choice.leads[rows:1], *((each.unit.passage, each.unit.start, each.unit.end) for each in choice.ranked)]
 
 
 def unsure(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice) -> AnswerSettled | None:

@@ -88,6 +88,8 @@ EXIT = {"answered": 0, "closest": 3, "refused": 3, "declined": 3, "failed": 1, "
 
 _STOPS = ".,!?…:;。，！？；：؟،؛ "
 _LIST_MARK = re.compile(r"\A(?:[-*+•·]|\d{1,3}[.)])\s+")
+#: Characters of a passage that are read at one glance.
+_SHORT = 120
 _LINE_ENDS = re.compile(r"\n(?:[ \t]*\n)*")
 
 #: Time budget of each stage on the reference machine, in seconds (README, "Time").
@@ -239,10 +241,12 @@ async def _print_sources(asked: Asked, references: tuple[Reference, ...]) -> Non
 
 def passage_pieces(number: int, passage: NearPassage, lacks: str) -> tuple[str | Bold, ...]:
     """One of the closest passages: its number, title and place, then its text with its best sentence in bold, or else the words
-    that match, and behind `lacks` the words of the question that it lacks.
+    that match, and behind `lacks` the words of the question that it lacks. Of a long text the best sentence also comes first.
     """
     where = place_in(passage)
     pieces: list[str | Bold] = [_named(number, passage) + (f"\n   {where}" if where else "") + "\n   "]
+    if passage.best and 2 * len(best := one_line(passage.text[slice(*passage.best)])) < len(passage.text) - _SHORT:
+        pieces += ["> ", Bold(best), "\n\n   "]
     at = 0
     for start, end in (passage.best,) if passage.best else passage.marked:
         pieces += [_below(passage.text[at:start]), Bold(_below(passage.text[start:end]))]

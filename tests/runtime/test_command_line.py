@@ -99,6 +99,8 @@ def test_matching_words_are_bold_and_terminal_is_safe(capsys: pytest.CaptureFixt
         "     a line",
         "   Not in it: shipping, fees",
     ]
+    near = msgspec.structs.replace(near, text="Two refunds. " + "One more line. " * 12)
+    assert styled(*passage_pieces(1, near, "Not in it:")).splitlines()[2:4] == ["   > \x1b[1mTwo refunds\x1b[0m", ""]
 
 
 @pytest.mark.parametrize(
