@@ -58,7 +58,7 @@ OPENAI_ERRORS = _OpenAIErrors(schemas.ChatError, "application/json", openai_erro
 MOST_TOKENS = 4096
 _ONE = "there is one answer to a question; leave it out, or send 1"
 _NO_LOGPROBS = "an answer is checked text without log probabilities; leave it out"
-_NO_PENALTY = "what an answer repeats is not counted; leave it out, or send 0"
+NO_PENALTY = "what an answer repeats is not counted; leave it out, or send 0"
 _NO_TOOLS = "no tool is ever called; send `auto` or `none`, or leave it out"
 
 #: Field, whether it asks for what cannot be done, and why.
@@ -66,8 +66,8 @@ type Rule[T] = tuple[str, Callable[[T], bool], str]
 
 _RULES: tuple[Rule[ChatAsked], ...] = (
     ("n", lambda asked: asked.n not in (None, 1), _ONE),
-    ("presence_penalty", lambda asked: bool(asked.presence_penalty), _NO_PENALTY),
-    ("frequency_penalty", lambda asked: bool(asked.frequency_penalty), _NO_PENALTY),
+    ("presence_penalty", lambda asked: bool(asked.presence_penalty), NO_PENALTY),
+    ("frequency_penalty", lambda asked: bool(asked.frequency_penalty), NO_PENALTY),
     ("logit_bias", lambda asked: bool(asked.logit_bias), "no token is preferred to another; leave it out"),
     ("stop", lambda asked: bool(asked.stop), "an answer ends with its last sentence; leave it out"),
     ("logprobs", lambda asked: bool(asked.logprobs), _NO_LOGPROBS),
