@@ -232,7 +232,7 @@ def unanswerable(message: PassagesReady) -> AnswerSettled:
     return closest(
         message.question,
         "insufficient" if message.missing else reason,
-        (*message.passages, *message.near),
+        candidates(message),
         notice=needed(message.question),
         missing=message.missing,
         snapshot=message.snapshot,

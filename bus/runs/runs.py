@@ -235,7 +235,7 @@ class Runs:
         return reader
 
     async def check_awaited(self, run_id: str) -> None:
-        """Whether a run can still get events that its reader lacks. Raises NoSuchRun, EventsGone, Unavailable."""
+        """Raises EventsGone if the run gets no more events, although its reader has none. Raises NoSuchRun, Unavailable."""
         found = await self._of_run(run_id, [key_of(QuestionAsked, run_id).subject, finished(run_id).subject])
         if not found:
             raise no_such_run(run_id)

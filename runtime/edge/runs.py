@@ -33,8 +33,7 @@ STREAM = (
 _RECORD = "With `Accept: application/json`, the record of the finished run."
 _FAILED = Reply("The record of a run that failed.", RunRecord)
 
-
-_record = msgspec.json.Decoder(RunRecord)
+_decoder = msgspec.json.Decoder(RunRecord)
 
 
 class Cancelled(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,7 +82,7 @@ async def finished_record(edge: Edge, reader: Reader, deadline_s: float) -> RunR
     run_id = reader.run_id
     late = f"run {run_id} did not finish within {deadline_s:g} s; look at /v1/runs/{run_id}, or ask for a stream"
     await all_batches(reader, deadline_s + edge.timeouts.grace_s, late, run_headers(run_id))
-    record = _record.decode(reader.record) if reader.record else await edge.runs.record(run_id)
+    record = _decoder.decode(reader.record) if reader.record else await edge.runs.record(run_id)
     assert record is not None, "a run that has ended has a record"
     return record
 
