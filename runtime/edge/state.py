@@ -188,9 +188,8 @@ class Edge:
         del self.queued[run_id]
         if entering.cancelled():
             shown.fail(Problem(409, "cancelled", "the question was cancelled before it began"))
-        elif (
-            error := entering.exception()
-        ) is not None:  # there is no run to resume, so the client gets the error itself
+        elif (error := entering.exception()) is not None:
+            # There is no run to resume, so the client gets the error itself.
             stops = Unavailable("this process stops")
             shown.fail(problem_of(error if isinstance(error, EXPECTED) else stops))
         else:
