@@ -23,9 +23,8 @@ from bus.delivery.memory import Events, RunMemory
 from bus.delivery.stages import Delivery, Stages, Step, TooLate, check_time
 from bus.journal.access import Groups, access_in, access_key
 from bus.journal.canary import check_canary
-from bus.journal.deadlines import deadline_of
 from bus.journal.journal import Journal
-from bus.journal.records import CAUSE, decode, encode, only_while_there, unpack
+from bus.journal.records import CAUSE, deadline_of, decode, encode, only_while_there, unpack
 from bus.powers.asking import Answer, AskClient
 from bus.powers.events import Done, Emitter, Error, Queued, Superseded
 from bus.runs.story import story_of

@@ -15,12 +15,12 @@ from msgspec import UNSET
 
 from bus.journal.access import Access, access_in, access_key, grant
 from bus.journal.journal import LAGS, Journal
-from bus.journal.records import Record
+from bus.journal.records import Record, readable
 from bus.journal.room import Room
 from bus.runs.citing import was_cut_off, with_sentences, with_shown
 from bus.runs.router import EventRouter, Numbered, Reader
 from bus.runs.run_record import RunRecord, record_of
-from bus.runs.story import readable, story_of
+from bus.runs.story import story_of
 from bus.wire.errors import Unavailable
 from bus.wire.messages import Message, QuestionAsked, RunFinished
 from bus.wire.settled import Settled

@@ -121,9 +121,7 @@ def question_of(
         "question": text,
         "conversation_history": history,
         "profile": asked.model,
-        "constraints": Constraints(
-            max_tokens=min(max_tokens, MOST_TOKENS) if max_tokens else None,
-        ),
+        "constraints": Constraints(max_tokens=min(max_tokens, MOST_TOKENS) if max_tokens else None),
         "on_disconnect": asked.on_disconnect or ("continue" if key else "cancel"),
         "idempotency_key": key,
     }
