@@ -4,7 +4,7 @@ What changes only how a model would write (temperature, seed, effort) is accepte
 What a client would wait for in vain, or read the answer by, is refused, with an error in the form that OpenAI clients read.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from aiohttp import web
 from groundwire.wire import Turn
@@ -97,11 +97,16 @@ async def check_model(request: web.Request, model: str) -> None:
         raise Problem(404, "model_not_found", f"model: {error}".replace("\n", "; ")) from None
 
 
-def check_chat(asked: ChatAsked) -> None:
+def check_rules[T](rules: Iterable[Rule[T]], asked: T) -> None:
     """Raises Problem for the first field that asks for what cannot be done."""
-    for field, asks, why in _RULES:
+    for field, asks, why in rules:
         if asks(asked):
             raise unsupported(field, why)
+
+
+def check_chat(asked: ChatAsked) -> None:
+    """Raises Problem for the first field that asks for what cannot be done."""
+    check_rules(_RULES, asked)
     for m, message in enumerate(asked.messages):
         for p, part in enumerate(message.content if isinstance(message.content, tuple) else ()):
             if part.type not in ("text", "refusal"):

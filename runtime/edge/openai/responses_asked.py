@@ -86,13 +86,6 @@ RULES: tuple[Rule[ResponseAsked], ...] = (
 )
 
 
-def check_parameters(body: ResponseAsked) -> None:
-    """Raises Problem for the first field that cannot be honoured."""
-    for field, asks, why in RULES:
-        if asks(body):
-            raise unsupported(field, why)
-
-
 async def question_of(request: web.Request, body: ResponseAsked) -> tuple[ResponseAsked, QuestionAsked]:
     """The request with its model, and its question. The run ends with the client unless it is a background run or has an
     idempotency key.

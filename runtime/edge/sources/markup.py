@@ -188,11 +188,6 @@ LARGEST_PAGE = 1_000_000
 DRAW_S = 30.0
 
 
-def page_at(text: SourceText, offset: int) -> int:
-    before = [number for start, number in text.page_starts if start <= offset]
-    return before[-1] if before else 1
-
-
 async def add_page(
     main: Element, edge: Edge, asked: TextAsked, cited: tuple[int, int], to: Addresses, words: SourcePage
 ) -> None:
