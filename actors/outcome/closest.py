@@ -119,14 +119,19 @@ def _words_of(question: Question) -> str:
     return in_one_name(f"{question.text} {question.topic}", profile_of(question.profile).synonyms)
 
 
-def near_passages(question: Question, passages: Sequence[Passage], best: Sequence[Slice]) -> tuple[NearPassage, ...]:
-    """The first MOST passages, each stretch of a source once; of the first the stretch that `best` begins with."""
+def near_passages(
+    question: Question, passages: Sequence[Passage], best: Sequence[Slice], *, only_best: bool = False
+) -> tuple[NearPassage, ...]:
+    """The first MOST passages, each stretch of a source once; of the first the stretch that `best` begins with.
+
+    `only_best`: no passage without a unit in `best`.
+    """
     wanted = content_words(_words_of(question))
     unit_of: dict[int, tuple[int, int]] = {}
     for at, start, end in best:
         unit_of.setdefault(at, (start, end))
     result: dict[tuple[str, int, int], NearPassage] = {}
-    for at in dict.fromkeys([*unit_of, *range(len(passages))]):
+    for at in dict.fromkeys([*unit_of, *range(0 if only_best else len(passages))]):
         passage = passages[at]
         start, end = cut(passage, unit_of.get(at), wanted)
         start = _below_headings(passage, start, end)

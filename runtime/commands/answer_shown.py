@@ -155,12 +155,22 @@ async def show(
         page = spoken(record.language).page
         for doubt in _doubts(record):
             console.print(doubt, style="dim")
-        if record.nearby:
+        if others := uncited(record):
             say(f"{page['words']['nearby']}:")
-            print_passages(record.nearby, record.language, more=more, complete=0)
+            print_passages(others, record.language, more=more, complete=0)
         if timings:
             console.print(timing_table(record))
     return EXIT[record.outcome]
+
+
+def uncited(record: RunRecord) -> list[NearPassage]:
+    """The passages near an answer of which nothing is cited."""
+    return [near for near in record.nearby if not any(_overlaps(near, one) for one in record.citations)]
+
+
+def _overlaps(near: NearPassage, cited: Citation) -> bool:
+    same = near.source_id == cited.source_id
+    return same and near.source_start < cited.source_end and cited.source_start < near.source_end
 
 
 def _doubts(record: RunRecord) -> Iterator[str]:
