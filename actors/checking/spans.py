@@ -17,7 +17,6 @@ from actors.facts.numbers.units import unit_of
 from actors.facts.stems import Stem, stems
 from bus.wire.parts import Passage
 from index.languages.characters import HAN, normal
-from index.text.sentences import CELLS
 from index.text.units import units
 from prompts.contracts import Evidence
 
@@ -47,7 +46,7 @@ class Candidate:
 
     @property
     def is_row(self) -> bool:
-        return CELLS in self.text
+        return " | " in self.text
 
     @property
     def said(self) -> str:

@@ -23,7 +23,7 @@ from bus.delivery.actor import Actor
 from bus.delivery.admission import Admission
 from bus.delivery.elsewhere import count_elsewhere, look
 from bus.delivery.graph import Graph
-from bus.delivery.handling import Ack, Handling
+from bus.delivery.handling import Handling, Verdict
 from bus.delivery.pulling import Deliver, Pull
 from bus.delivery.stages import Delivery, Stages
 from bus.journal.access import Groups
@@ -250,25 +250,25 @@ class Worker:
     async def _deliver(self, delivery: Delivery) -> None:
         try:
             try:
-                ack = await self._handling.handle(delivery)
+                verdict = await self._handling.handle(delivery)
             except asyncio.CancelledError:
                 if self._stopping:
                     raise
-                ack = "ack" if await self._handling.is_over(delivery.key.run_id) else "nak"
+                verdict = "ack" if await self._handling.is_over(delivery.key.run_id) else "nak"
         except Superseded:  # the process that ended the run is about to store its end
-            ack = "nak"
+            verdict = "nak"
         except Failure as failure:  # what ends the run could not be written either
             log.warning("%s: %s; trying again", delivery.key.subject, failure)
-            ack = "nak"
-        await _settle(delivery.raw, ack, delivery.later_s)
+            verdict = "nak"
+        await _settle(delivery.raw, verdict, delivery.later_s)
 
 
-async def _settle(raw: Msg, ack: Ack, later_s: float = 0.5) -> None:
+async def _settle(raw: Msg, verdict: Verdict, later_s: float = 0.5) -> None:
     """Acknowledge the message, or send it back. If the acknowledgement is lost, the message is delivered again."""
     with contextlib.suppress(nats.errors.Error, OSError):
-        if ack == "ack":
+        if verdict == "ack":
             await raw.ack()
-        elif ack == "nak":
+        elif verdict == "nak":
             await raw.nak(delay=later_s)
         else:
             await raw.term()

@@ -209,7 +209,7 @@ class Bm25:
         return None if len(own) == count else own.tolist()
 
     def search(
-        self, query: str, language: str, k: int, allowed: Allowed | None = None, *, topic: str = ""
+        self, query: str, language: str, k: int, allowed: Allowed | None = None, *, topic: str = "", alone: bool = False
     ) -> list[tuple[int, float]]:
         """Passage numbers and BM25 scores, best first, of those allowed.
 
@@ -217,10 +217,12 @@ class Bm25:
         names and codes are the same in all. Hits from the others count for less, since a word of one language that is rare
         in another seems weightier than it is. Words of `topic` count TOPIC_SHARE.
         """
+        about = query_text(topic) if topic else ""
+        if alone:
+            return self._readers[language].search(query_text(query), k, allowed, about)
         texts, weights = query_texts(query, language, list(self._readers))
         if not any(texts) or k < 1:
             return []
-        about = query_text(topic) if topic else ""
         self._asked += 1
         every: Iterable[list[tuple[int, float]]]
         if allowed is None and not about and self._readers and self._asked > _OFTEN:

@@ -101,10 +101,10 @@ class OpenSearchBackend:
 
     def _term_searches(self, asked: CandidateQuery, depth: int, among: list[Json]) -> Iterator[Json]:
         """As Bm25.search: the question goes to the field of each language, and those of others count for less."""
-        present = self.state.manifest.languages
         about = bm25.query_text(asked.topic) if asked.topic else ""
         for question, own in asked.terms if depth > 0 else ():
-            texts, weights = bm25.query_texts(question, own, list(present))
+            present = [own] if asked.alone else list(self.state.manifest.languages)
+            texts, weights = bm25.query_texts(question, own, present)
             languages = {
                 language: (
                     weight,

@@ -70,7 +70,7 @@ class LocalBackend:
         depth = asked.bm25_depth
         results: dict[int, float] = {}
         for text, language in asked.terms:
-            for number, score in self.bm25.search(text, language, depth, allowed, topic=asked.topic):
+            for number, score in self.bm25.search(text, language, depth, allowed, topic=asked.topic, alone=asked.alone):
                 results[number] = max(score, results.get(number, 0.0))
         return sorted(results.items(), key=lambda hit: (-hit[1], hit[0]))[:depth]
 

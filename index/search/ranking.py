@@ -11,7 +11,7 @@ import numpy as np
 from index.backend import Candidate, CandidateQuery, Candidates
 from index.embedders.reranker import Reranker
 from index.languages import every, pattern
-from index.languages.meaning import NEAR_ABROAD, nearness
+from index.languages.meaning import nearness
 from index.model import Hit, ScoreType, all_headings, indexed_text, own_headings
 from index.search.fusion import Covers, mean_of_shares
 from index.snapshot.views import Visible
@@ -41,7 +41,7 @@ def fused(found: Candidates, asked: CandidateQuery, seen: Visible, foreign: str 
     """
     candidates = sorted(found.candidates, key=lambda one: one.passage.number)
     covers = _covers(candidates, [text for text, _ in asked.terms], asked.topic, seen)
-    near = _near(foreign, candidates) if foreign else {}
+    near = {one.candidate.passage.number: one.nearness for one in _near(foreign, candidates)} if foreign else {}
     scores = mean_of_shares(
         {one.passage.number: one.bm25.score for one in candidates if one.bm25},
         {one.passage.number: one.cosine for one in candidates},
@@ -55,36 +55,26 @@ def fused(found: Candidates, asked: CandidateQuery, seen: Visible, foreign: str 
 
 
 def nearest(question: str, ranked: Sequence[Fused]) -> float:
-    """How near the first passages are to the question in meaning, without its numbers, which have none; at most, and 1 where one
-    covers half of its words.
+    """How near the first passages are to the question in meaning, without its numbers, which have none; at most."""
+    first = [indexed_text(one.candidate.passage) for one in ranked[:_FIRST]]
+    return max(nearness(_NUMBER.sub(" ", question), first), default=0.0)
+
+
+def with_others(question: str, ranked: Sequence[Fused], others: Sequence[Candidate], own: float) -> list[Fused]:
+    """The candidates in turn with those in other languages that are nearest in meaning; the nearer ones first, `own` being how
+    near the candidates are. Nearness is the score of the others: they cover no word of the question.
     """
-    first = ranked[:_FIRST]
-    if max((one.coverage for one in first), default=0.0) >= NEAR:
-        return 1.0
-    return max(
-        nearness(_NUMBER.sub(" ", question), [indexed_text(one.candidate.passage) for one in first]), default=0.0
-    )
+    near = sorted(_near(question, others), key=lambda one: -one.nearness)
+    best = near[0].nearness if near else 0.0
+    near = [one for one in near[:_OTHERS] if one.nearness >= max(_LEAST, best - _BESIDE)]
+    first, second = (near, ranked) if best > own else (ranked, near)
+    turns = (one for pair in zip_longest(first, second) for one in pair if one is not None)
+    return list({one.candidate.passage.number: one for one in turns}.values())
 
 
-def with_others(ranked: Sequence[Fused], others: Sequence[Fused], language: str, own: float) -> list[Fused]:
-    """The candidates in turn with the near ones of `others` that are in another language; the nearer ones first, `own` being how
-    near the candidates are.
-    """
-    known = {one.candidate.passage.number for one in ranked}
-    near = [
-        one
-        for one in others
-        if one.nearness >= NEAR_ABROAD
-        and one.candidate.passage.language != language
-        and one.candidate.passage.number not in known
-    ]
-    first, second = (near, ranked) if max((one.nearness for one in near), default=0.0) > own else (ranked, near)
-    return [one for pair in zip_longest(first, second) for one in pair if one is not None]
-
-
-def _near(question: str, candidates: Sequence[Candidate]) -> dict[int, float]:
+def _near(question: str, candidates: Sequence[Candidate]) -> list[Fused]:
     shares = nearness(question, [indexed_text(one.passage) for one in candidates])
-    return {one.passage.number: share for one, share in zip(candidates, shares, strict=True)}
+    return [Fused(one, share, 0.0, share) for one, share in zip(candidates, shares, strict=True)]
 
 
 def behind(first: Sequence[Fused], more: Sequence[Fused]) -> list[Fused]:
@@ -122,7 +112,9 @@ def reranked(reranker: Reranker, query: str, hits: list[Hit]) -> list[Hit]:
 
 
 #: Below this nearness none of the first passages is near a question in their language.
-NEAR, _FIRST = 0.5, 5
+NEAR, _FIRST = 0.6, 5
+#: In another language from this nearness on, and so far below the nearest at most; so many at most.
+_LEAST, _BESIDE, _OTHERS = 0.25, 0.1, 5
 _NUMBER = re.compile(r"\d+")
 #: In the path of a copy: a packed file, what a language calls copies or drafts, a number that a browser adds.
 _COPY = pattern(

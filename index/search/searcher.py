@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from index.backend import Backend, CandidateQuery, Snapshots
+from index.backend import Backend, Candidate, CandidateQuery, Snapshots
 from index.embedders import lsa
 from index.embedders.embedder import Embedder, Vectors
 from index.embedders.reranker import Reranker
@@ -22,7 +22,7 @@ from index.languages.translation import translated
 from index.model import Entry, Groups, Hit, Passage, indexed_text
 from index.search import spelling
 from index.search.local_backend import LocalSnapshots
-from index.search.ranking import NEAR, Fused, behind, fused, nearest, of_both_sides, of_one_side, reranked, with_others
+from index.search.ranking import NEAR, behind, fused, nearest, of_both_sides, of_one_side, reranked, with_others
 from index.snapshot.roots import Root
 from index.snapshot.views import REMEMBERED, Visible
 from index.source_paths import without_surrogates
@@ -41,6 +41,9 @@ _TOPIC_CHARS = 200
 LIST_DEPTH, DEEP = 10, 100
 #: So many of each side where no passage is in the question's language: words in another language find them less surely.
 FOREIGN_DEPTH = 100
+#: Beside passages in the question's language, one in so many of those in another language; a quarter of them where the former are
+#: nearer than FAR.
+ONE_IN, FAR = 16, 0.5
 
 
 class _OpenBackend:
@@ -272,8 +275,8 @@ class Searcher:
                         vector = _vector(opened.embedder(groups), meant, topic, ())
                         request = msgspec.structs.replace(request, terms=terms, vector=vector)
                         ranked = fused(backend.candidates(request), request, seen)
-                if not others and (near := nearest(request.terms[0][0], ranked)) < NEAR:
-                    ranked = with_others(ranked, self._of_others(backend, request, seen), language, near)
+                if not others and (near := nearest(asked := request.terms[0][0], ranked)) < NEAR:
+                    ranked = with_others(asked, ranked, self._of_others(backend, request, seen, near), near)
                 hits = of_both_sides(ranked, most, backend.manifest.snapshot)
                 if as_list and len(hits) < k:
                     deeper = msgspec.structs.replace(request, bm25_k=DEEP, vector_k=DEEP)
@@ -285,15 +288,19 @@ class Searcher:
             hits = reranked(self._reranker, f"{query} {topic}".strip(), hits)
         return [*hits, *rest][:k]
 
-    def _of_others(self, backend: Backend, request: CandidateQuery, seen: Visible) -> list[Fused]:
-        """The candidates for the question's words in the other languages."""
+    def _of_others(self, backend: Backend, request: CandidateQuery, seen: Visible, near: float) -> list[Candidate]:
+        """The candidates in each other language for the question's words there; `near`: how near those in its own are."""
         (asked, language), *_ = request.terms
-        words = [(text, other) for other in seen.languages if (text := translated(asked, language, other))]
-        if not words:
-            return []
-        terms = [(asked, language), *words]
-        deep = msgspec.structs.replace(request, terms=terms, bm25_k=FOREIGN_DEPTH, vector_k=0, vector=None)
-        return fused(backend.candidates(deep), deep, seen, asked)
+        alone = msgspec.structs.replace(request, alone=True, vector_k=0, vector=None)
+        part = ONE_IN if near < FAR else 4 * ONE_IN
+        found: list[Candidate] = []
+        for other, count in seen.languages.items():
+            if text := translated(asked, language, other):
+                depth = max(min(count // part, FOREIGN_DEPTH), LIST_DEPTH)
+                found += backend.candidates(
+                    msgspec.structs.replace(alone, terms=[(text, other)], bm25_k=depth)
+                ).candidates
+        return found
 
     def passing(self, filter: Filter, groups: Groups = None) -> int:
         """How many of the documents that a caller in `groups` sees pass. Raises IndexProblem once closed."""

@@ -1,4 +1,4 @@
-"""The shown part of a text with a token limit."""
+"""The shown part of a text with a token limit or a stop sequence."""
 
 import itertools
 

@@ -127,6 +127,19 @@ def test_mixed_index_is_searched_in_other_languages(mixed: Searcher, question: s
     assert found[:2] == [hit.source_id for hit in mixed.search(question, language="ko", k=2)]
 
 
+def test_many_passages_of_its_language_leave_room_for_another(tmp_path: Path) -> None:
+    about = ("policies", "letters", "meetings", "invoices", "lockers", "trainings")
+    own = {
+        f"{word}-{n}": f"How long {word} are kept, and what must be done beforehand, is on list {n}. Nobody may cancel an order."
+        for word in about
+        for n in range(10, 40)
+    }
+    clinic = "Las citas con el médico se cancelan con doce horas de antelación, o se cobran veinte euros."
+    with closing(_opened(tmp_path / "index", {"en": own, "es": {"citas": clinic}})) as searcher:
+        hits = searcher.search("How long beforehand must I cancel an appointment with the doctor?", language="en")
+    assert "citas" in [hit.source_id for hit in hits][:2]
+
+
 @pytest.mark.parametrize("word", ["Severnce", "severin", "burms", "퇴직금이", "kindle"])
 def test_names_and_other_words_are_left(word: str) -> None:
     known = ["Severe burns, severance and kindly people"]
