@@ -2,7 +2,8 @@
 
 The folders hold what stages share, and import one another in one direction only:
 
-    answering, selecting -> outcome, choosing -> evidence -> facts        checking -> gate -> facts        question, text
+    answering, selecting -> outcome -> question -> choosing -> evidence -> facts
+    answering, outcome, checking -> gate -> facts        answering, outcome -> text        checking -> choosing
 
 Imports `bus`, `prompts` and `index`; no stage imports another stage.
 """

@@ -1,4 +1,4 @@
-"""What each prompt gets and must answer: one variables Struct and one reply Struct per agent.
+"""What each prompt gets and must answer: one variables Struct and one reply Struct for each.
 
 Subclasses of `Prompt` are the variables; `name` is the stem of the prompt file and the name of the actor and the test. The
 JSON schema in the prompt file is the source for decoding and for the grammar; a test keeps these Structs and those schemas in
@@ -36,7 +36,7 @@ class Prompt[Reply](msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     @cache
     def reply_type(cls) -> type[Reply]:
-        """The type of a complete reply; `str` for agents that write prose."""
+        """The type of a complete reply; `str` for a prompt that asks for prose."""
         bases = (base for each in cls.__mro__ for base in get_original_bases(each))
         reply: type[Reply] = next(get_args(base)[0] for base in bases if get_origin(base) is Prompt)
         return reply

@@ -44,7 +44,7 @@ Reason = Literal[
 ]
 #: Why nothing of a run was run: more was asked than can be done, or the client gave up before the question was stored.
 Unrun = Literal["overloaded", "withdrawn", "invalid"]
-#: Why a text ends before its end: it has as many tokens as were asked for, or a stop sequence came.
+#: Why a text ends before its end: it has as many tokens as were asked for.
 Cut = Literal["length"]
 DeclinedKind = Literal["out_of_scope", "greeting", "unclear", "policy", "thanks", "abilities", "needs_model"]
 Confidence = Literal["high", "medium", "low"]

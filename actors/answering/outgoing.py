@@ -16,7 +16,7 @@ from actors.outcome.private import flags_shown
 from actors.question.profile import profile_of
 from actors.text.aligned import aligned, line_break
 from actors.text.limit import TextLimit
-from actors.text.links import INLINE_CODE, defang
+from actors.text.links import defang
 from actors.text.numbering import Numbering
 from actors.text.safe_stream import SafeStream
 from bus.powers.events import Stretch, tokens_of
@@ -26,7 +26,7 @@ from bus.wire.parts import Flag, Sentence, Span
 from index.languages.characters import visible
 from index.masking import MaskStream, mask, values_in
 from index.source_paths import published
-from index.text.citations import markers
+from index.text.citations import INLINE_CODE, markers
 
 
 class Cleaning:

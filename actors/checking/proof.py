@@ -100,8 +100,8 @@ def _unnumbered(text: str) -> str:
 
 
 def _unjoined(text: str, kept: str = " ") -> str:
-    """A text without what only joins a thing to its value: Chinese characters beside it become neighbours, and of what stands
-    between other letters `kept` is left.
+    """A text without the words that only join a thing to its value. Between Chinese characters nothing replaces them, between other
+    letters `kept` does.
     """
 
     def left(found: re.Match[str]) -> str:

@@ -15,7 +15,7 @@ FINDINGS = VERDICTS[1:4]
 
 
 class CheckedSentence(msgspec.Struct, frozen=True, kw_only=True):
-    """A sentence without markup and citation marks; it is the characters `start..end` of the text, or of its own.
+    """A sentence without markup and citation marks, from the characters `start..end` of the text.
 
     `why`: the reason of a verdict other than verified; `words`: those of the sentence in dispute. `spans`: what supports it,
     opposes it, or is nearest to it.

@@ -49,7 +49,7 @@ def says_row(text: str, wanted: Stems, span: Candidate) -> bool:
 
 
 def _where(slot: NumberSlot, words: Stems, row: Sequence[Cell]) -> list[Cell]:
-    """The cells that the number may belong to: those whose names share most with what is near it, then with the claim, its `words`;
+    """The cells that the number may belong to: those whose names share most with the words around it, then with the claim, `words`;
     or those that have its unit, or words of the claim.
     """
     near = _named(" ".join((*reversed(slot.before[:NEAR]), "|", *slot.after[:NEAR])))

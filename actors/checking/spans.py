@@ -17,6 +17,7 @@ from actors.facts.numbers.units import unit_of
 from actors.facts.stems import Stem, stems
 from bus.wire.parts import Passage
 from index.languages.characters import HAN, normal
+from index.text.sentences import CELLS
 from index.text.units import units
 from prompts.contracts import Evidence
 
@@ -46,7 +47,7 @@ class Candidate:
 
     @property
     def is_row(self) -> bool:
-        return " | " in self.text
+        return CELLS in self.text
 
     @property
     def said(self) -> str:

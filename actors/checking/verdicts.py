@@ -35,6 +35,7 @@ from actors.gate.flags import flag as flag_of
 from actors.gate.support import script_of
 from index.languages.characters import is_han
 from index.languages.negation import is_negated
+from index.text.sentences import CELLS
 
 #: A longer claim is not compared, in characters.
 LONGEST: Final = 4000
@@ -143,7 +144,7 @@ def _opposes(flag: Flag, claim: Claim, span: Candidate) -> bool:
         return False
     if flag.kind == "fabricated_number" and {_instead(flag), flag.words} <= _numbers(claim.text) & _numbers(span.text):
         return False  # the two have the same numbers in another order
-    if span.is_row or (flag.kind == "reversed_term" and " | " in claim.text):
+    if span.is_row or (flag.kind == "reversed_term" and CELLS in claim.text):
         return False  # the cells of a row are no sentence
     wanted = words_of(claim.text)
     undisputed = wanted if denied else wanted - words_of(flag.words)

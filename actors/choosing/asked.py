@@ -30,10 +30,15 @@ _MENTIONED: Final = ("reason", "manner", "definition", "limit", "yes_no")
 #: The kinds of questions that may ask for a measure, which no other number answers.
 _MEASURED: Final = ("count", "limit")
 _ASKS: Final = {
+    "phone": union(lambda language: language.questions.asks.phone),
     "price": union(lambda language: language.questions.asks.price),
     "duration": union(lambda language: language.questions.asks.duration),
 }
 _MEASURES: Final = {
+    # Of three digits, as of an emergency service, or of seven and more with what divides them, but no date.
+    "phone": re.compile(
+        r"(?<![\d.,:/-])(?!(?:\d{4}|\d\d?)[./-]\d\d?[./-]\d)(?:\d{3}(?![\d.,:]\d)|[+(]?\d(?:[\s().\u00a0/-]{0,2}\d){6,})(?!\d)"
+    ),
     "price": union(lambda language: language.questions.things.price),
     "duration": union(lambda language: language.questions.things.duration),
 }
@@ -68,9 +73,15 @@ def holds(kind: Kind, sentence: str, question: str) -> bool:
 
 
 def measure_of(question: str) -> str:
-    """The measure that a question asks for: "price", "duration", or "" for none or another."""
+    """The measure that a question asks for: "phone", "price", "duration", or "" for none or another."""
     kind, _, measure = _asked(question)
     return measure if kind in _MEASURED else ""
+
+
+def owner_of_number(question: str) -> frozenset[str]:
+    """The terms of whose telephone number is asked for; empty for other questions."""
+    found = _ASKS["phone"].search(question) if measure_of(question) == "phone" else None
+    return frozenset(terms(question)) - frozenset(terms(found[0])) if found else frozenset()
 
 
 def tells_time(text: str) -> bool:
@@ -83,7 +94,7 @@ def _asked(question: str) -> tuple[Kind, str, str]:
     """The kind, the language whose words ask for it, and the measure that it is of; empty for none."""
     question = question.strip()
     measure = next((name for name, asks in _ASKS.items() if asks.search(question)), "")
-    for kind in KINDS:
+    for kind in KINDS if measure != "phone" else ():
         for language in LANGUAGES:
             if pattern(getattr(of(language).questions.asks, kind)).search(question):
                 return kind, language, measure

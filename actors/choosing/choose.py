@@ -274,7 +274,8 @@ def to_show(asked: Asked, ranked: Sequence[Ranked], most: float = MOST) -> list[
     likely = likely[:_MOST_LIKELY] or list(ranked[:1])
     likely[1:1] = [each for each in ranked if _goes_on(best, each.unit)]
     shown = _fitting(_list_around(asked, likely, ranked, most) or likely[:1], likely[1:], most)
-    return [*shown, *itertools.islice(_around(shown, ranked, most), max(MOST_UNITS - len(shown), 0))]
+    beside = max(MOST_UNITS - len(shown), best.kind == "list_item")
+    return [*shown, *itertools.islice(_around(shown, ranked, most), beside)]
 
 
 def _goes_on(one: Unit, other: Unit) -> bool:
@@ -324,13 +325,16 @@ def _around(shown: Sequence[Ranked], ranked: Sequence[Ranked], most: float) -> I
     """What surrounds the best unit in its section, the nearest first, as far as it is not shown, says something and still fits.
 
     A row, a definition or a line of a mail's head needs no others, and next to a sentence it would answer something else; so
-    would an item next to another one.
+    would an item next to another one, and what does not stand directly above or below a list.
     """
     if shown[0].unit.kind == "table_row":
         return
     best, room = shown[0].unit, most - sum(_weight(each.unit) for each in shown)
+    beside = {order + step for order in (each.unit.order for each in shown) for step in (-1, 1)}
     for each in sorted(_section(ranked), key=lambda each: abs(each.unit.order - best.order)):
-        if each.unit.kind in _ONE_OF_MANY or each.unit.kind == best.kind == "list_item":
+        if each.unit.kind in _ONE_OF_MANY:
+            continue
+        if best.kind == "list_item" and (each.unit.kind == best.kind or each.unit.order not in beside):
             continue
         if each.unit.kind == "prose" and _adds_nothing(each.unit):
             continue

@@ -32,6 +32,7 @@ _OF_KIND: Final[dict[Kind, frozenset[str]]] = {
     "limit": frozenset(("limit", "minimum", "maximum", "default", "price")),
 }
 _OF_MEASURE: Final = {
+    "phone": frozenset(("telephone",)),
     "price": frozenset(("price", "pay")),
     "duration": frozenset(("duration", "time", "number", "limit", "minimum", "maximum", "default")),
 }

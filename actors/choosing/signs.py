@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from actors.choosing.asked import Asked, holds
+from actors.choosing.asked import Asked, holds, owner_of_number
 from actors.choosing.features import FEATURES, Read, lacking
 from actors.choosing.units import Unit
 from actors.choosing.weights import Weights
@@ -79,7 +79,7 @@ SIGNS = (
     "far",  # share of the question in words that what is shown lacks in any form, less the nearer it has one in meaning
     "name",  # a name in the question is not in what is shown
     "year",  # the best unit, its headings and title lack a year or a letter ("plan B") of the question, or it is of another day
-    "no_count",  # a number is asked for, and the best unit has none
+    "no_count",  # a number is asked for, and the best unit has none, or another's telephone number
     "row_key",  # of the best unit, as is the next
     "row_without_column",
     "score",  # of its passage, as are the following
@@ -134,7 +134,7 @@ def signs(
             "negated": float(is_negated(asked.text) and not any(is_negated(each.unit.text) for each in shown)),
         }
     of_choice |= {
-        "no_count": float(asked.kind in _NUMBERED and not _has_kind(asked, shown[:1])),
+        "no_count": float(asked.kind in _NUMBERED and not _has_kind(asked, shown[:1])) or _of_another(asked, best),
         "score": max(passage.score for passage in searched),
         "cosine": cosine,
         "coverage_ahead": _ahead(passages, best.unit.passage),
@@ -175,6 +175,13 @@ def _within(share: float) -> float:
 
 def _has_kind(asked: Asked, shown: Sequence[Ranked]) -> bool:
     return any(holds(asked.kind, text, asked.text) for each in shown for text in each.read.sentence_texts)
+
+
+def _of_another(asked: Asked, best: Ranked) -> float:
+    """1 where a telephone number is asked for, and the best unit does not name most of whose it is."""
+    owner = owner_of_number(asked.text)
+    named = asked.weight_of(owner & (best.read.bag | best.read.context))
+    return float(named < asked.weight_of(owner) / 2)
 
 
 def _lacks_name(asked: Asked, shown: Sequence[Ranked]) -> bool:

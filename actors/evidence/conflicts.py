@@ -28,11 +28,10 @@ from actors.evidence.thresholds import (
 from actors.facts.reading import read
 from actors.facts.stems import stems, stems_in
 from bus.wire.parts import Conflict, Passage, Span
+from index.text.sentences import CELLS
 
 #: A name with its number at the end, as pictures and files have: "preview-2". Two of them are two things.
 _NUMBERED: Final = re.compile(r"[^\W\d_][-_#]\d{1,4}\W*\Z")
-#: Between the cells of a row.
-_ROW: Final = " | "
 #: A number that is no year.
 _NUMBER: Final = re.compile(r"(?<!\d)(?!(?:19|20)\d\d(?!\d))\d+")
 
@@ -101,8 +100,8 @@ def _disagreement(first: Statement, second: Statement) -> Conflict | None:
 
 
 def _conflict(first: Statement, second: Statement) -> Conflict | None:
-    if _other_scope(first, second):
-        return _scope_conflict(first, second)
+    if scopes := _scope_conflict(first, second):
+        return scopes
     if not first.amounts or not second.amounts or not _alike(first, second):
         return None
     pair = _one_difference(first.amounts, second.amounts)
@@ -123,21 +122,17 @@ def _conflict(first: Statement, second: Statement) -> Conflict | None:
     )
 
 
-def _other_scope(first: Statement, second: Statement) -> bool:
-    """Whether one is for everybody and the other only for some, in documents that otherwise say the same."""
-    return (
-        first.scope is not None
-        and second.scope is not None
-        and first.scope.everybody != second.scope.everybody
-        and first.source_id != second.source_id
-        and len(first.words & second.words) >= SHARED_WORDS
-        and len(first.words & second.words) >= ALIKE_SHARE * len(first.words | second.words)
-        and not any(not any(same(one, other) for other in second.amounts) for one in first.amounts)
-    )
-
-
 def _scope_conflict(first: Statement, second: Statement) -> Conflict | None:
-    if first.scope is None or second.scope is None:
+    """Where one is for everybody and the other only for some, in documents that otherwise say the same."""
+    common = len(first.words & second.words)
+    if (
+        first.scope is None
+        or second.scope is None
+        or first.scope.everybody == second.scope.everybody
+        or first.source_id == second.source_id
+        or common < max(SHARED_WORDS, ALIKE_SHARE * len(first.words | second.words))
+        or any(not any(same(one, other) for other in second.amounts) for one in first.amounts)
+    ):
         return None
     shared = " ".join(word for word in first.text.split() if word in second.text.split())
     return Conflict(
@@ -171,7 +166,7 @@ def _alike(first: Statement, second: Statement) -> bool:
         return False
     if first.source_id == second.source_id and first.headings != second.headings:
         return False
-    if _ROW in first.text and _ROW in second.text and _of_two(first, second):
+    if CELLS in first.text and CELLS in second.text and _of_two(first, second):
         return False
     alike = len(shared) / len(first.words | second.words)
     if alike < (ALIKE_SHARE_IN_DOCUMENT if first.source_id == second.source_id else ALIKE_SHARE):
@@ -186,7 +181,7 @@ def _of_two(first: Statement, second: Statement) -> bool:
     """Whether two rows are of two things: their first cells differ, or each document's title has a word, or a number that is no
     year, that the other's lacks.
     """
-    if first.text.partition(_ROW)[0].casefold() != second.text.partition(_ROW)[0].casefold():
+    if first.text.partition(CELLS)[0].casefold() != second.text.partition(CELLS)[0].casefold():
         return True
     mine, theirs = ({*_NUMBER.findall(each.title)} for each in (first, second))
     words = bool(_missing(first.about, second.around) and _missing(second.about, first.around))

@@ -6,7 +6,7 @@ from groundwire.wire import Context
 
 from bus.wire.messages import PassagesRetrieved
 from bus.wire.parts import Analysis, Extract, Passage, SubQuery
-from bus.wire.subjects import BadId, check_id
+from bus.wire.subjects import is_id
 from index.search.fusion import reciprocal_rank
 from index.source_paths import PATH, on_the_web
 from prompts import contracts
@@ -22,7 +22,7 @@ def usable_lanes(proposed: tuple[tuple[str, str, str], ...], prefix: str, most: 
         text = statement.strip()
         if not text or any(text == lane.statement for lane in lanes):
             continue
-        name = given if given.startswith(f"{prefix}_") and _is_id(given) else f"{prefix}_{len(lanes) + 1}"
+        name = given if given.startswith(f"{prefix}_") and is_id(given) else f"{prefix}_{len(lanes) + 1}"
         if any(name == lane.id for lane in lanes):
             name = f"{prefix}_{len(lanes) + 1}x"
         lanes.append(SubQuery(id=name, statement=text, focus=focus.strip()))
@@ -45,14 +45,6 @@ def merge(lanes: tuple[tuple[Passage, ...], ...]) -> tuple[Passage, ...]:
         for key, passage in zip(ranking, lane, strict=True):
             first.setdefault(key, passage)
     return tuple(first[key] for key in reciprocal_rank(rankings))
-
-
-def _is_id(value: str) -> bool:
-    try:
-        check_id(value)
-    except BadId:
-        return False
-    return True
 
 
 def verbatim(message: PassagesRetrieved, reply: contracts.Relevance) -> Analysis:

@@ -27,6 +27,7 @@ from actors.facts.stems import stems
 from index.languages import LANGUAGES
 from index.languages.characters import HAN, normal
 from index.languages.negation import negations
+from index.text.sentences import CELLS
 
 _HAN = re.compile(f"[{HAN}]")
 _SETS_OFF: Final = (",", ":", "،")
@@ -107,12 +108,12 @@ def _stretch(tokens: tuple[tuple[int, int, str], ...], begin: int, end: int) -> 
 
 def _turn(one: str, here: tuple[int, int], other: str, there: tuple[int, int], language: str) -> Turn | None:
     mine, theirs = one[slice(*here)], other[slice(*there)]
-    if _counts(one, here) or _counts(other, there):
+    if _has_number(one, here) or _has_number(other, there):
         return None  # numbers are compared as amounts
     if (_denials(one, here, language) - _denials(other, there, language)) % 2:
         return "negation"
     forced = [
-        {force.name for force in forces(text, language) if _in(force.term.start, force.term.end, at)}
+        {force.name for force in forces(text, language) if _overlap(force.term.start, force.term.end, at)}
         for text, at in ((one, here), (other, there))
     ]
     if any(exclude(a, b) for a in forced[0] for b in forced[1]):
@@ -122,16 +123,16 @@ def _turn(one: str, here: tuple[int, int], other: str, there: tuple[int, int], l
     return "other" if _exchanged(mine, theirs) else None
 
 
-def _counts(text: str, at: tuple[int, int]) -> bool:
+def _has_number(text: str, at: tuple[int, int]) -> bool:
     """Whether the stretch has a number, in figures or in words."""
-    return any(map(str.isdigit, text[slice(*at)])) or any(_in(v.start, v.end, at) for v in read(text).values)
+    return any(map(str.isdigit, text[slice(*at)])) or any(_overlap(v.start, v.end, at) for v in read(text).values)
 
 
 def _denials(text: str, at: tuple[int, int], language: str) -> int:
     return sum(at[0] <= one.at < at[1] for one in negations(text, language))
 
 
-def _in(start: int, end: int, at: tuple[int, int]) -> bool:
+def _overlap(start: int, end: int, at: tuple[int, int]) -> bool:
     return start < at[1] and at[0] < end
 
 
@@ -139,9 +140,9 @@ def _opposed(one: str, here: tuple[int, int], other: str, there: tuple[int, int]
     return any(
         mine.role in ("opposite", "kind") and (mine.role, mine.group) == (theirs.role, theirs.group) and mine != theirs
         for term in terms(one, language)
-        if _in(term.start, term.end, here)
+        if _overlap(term.start, term.end, here)
         for was in terms(other, language)
-        if _in(was.start, was.end, there) and not set(term.senses) & set(was.senses)
+        if _overlap(was.start, was.end, there) and not set(term.senses) & set(was.senses)
         for mine in term.senses
         for theirs in was.senses
     )
@@ -155,9 +156,6 @@ def _exchanged(mine: str, theirs: str) -> bool:
     if any(len(a) > 1 and (a.startswith(b) or b.startswith(a)) for a in words for b in instead):
         return False
     return SequenceMatcher(None, mine, theirs, autojunk=False).ratio() < SPELLING_RATIO
-
-
-_BETWEEN_CELLS: Final = " | "
 
 
 def contradicted(first: Statement, second: Statement) -> NearCopy | None:
@@ -190,7 +188,7 @@ def _of_two_things(copy: NearCopy, first: Statement, second: Statement) -> bool:
 
 def in_key(text: str, stretch: str) -> bool:
     """Whether a stretch is in the first cell of a row, which names the subject of the row."""
-    key, between, _ = text.partition(_BETWEEN_CELLS)
+    key, between, _ = text.partition(CELLS)
     return bool(between and stretch) and normal(stretch) in normal(key)
 
 

@@ -5,5 +5,5 @@ Input: a sentence and the numbered evidence. Output: flags, each with the words,
 clock, no I/O, and equal input gives equal flags.
 
 `check.check_sentence` is its public function, and `flags.Flag` is the result. The other modules are private to the package. The
-gate imports the languages and sentences of `index`, the evidence type of `prompts` and `actors.facts`, and no `bus`.
+gate imports the languages and sentences of `index`, evidence and prompt files of `prompts`, `actors.facts`, and no `bus`.
 """

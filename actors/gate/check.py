@@ -98,8 +98,8 @@ def check_sentence(
 
 
 class _Read(NamedTuple):
-    """A sentence without what says nothing, whether it cites, the `known` evidence that it cites, the evidence that it is checked
-    `against`, and whether it only names a source.
+    """A sentence without lead-in, footnotes, markup and copied code; whether it cites, the `known` evidence that it cites, the
+    evidence that it is checked `against`, and whether it only names a source.
     """
 
     text: str

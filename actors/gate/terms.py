@@ -21,7 +21,7 @@ from actors.gate.thresholds import COPY_CANDIDATES, RETOLD_SHARE, SAME_SUBJECT_S
 from index.languages import of
 from index.languages.characters import normal, visible
 from index.languages.detection import detect
-from index.languages.negation import Negated, negations
+from index.languages.negation import Negated, is_in_reach, negations
 from index.text.citations import strip_markers
 
 #: Rules whose words are a whole stretch that a negation turns.
@@ -180,15 +180,11 @@ def _opposites(text: str, there: str, language: str) -> Iterator[tuple[str, str,
             other = [t for t in other if not any(mine.text == t.text for mine in own)]
             if same or not other:
                 continue
-            if _in_reach(text, term, language) != _in_reach(there, other[0], language):
+            if is_in_reach(text, term.start, language) != is_in_reach(there, other[0].start, language):
                 continue
-            if sense.role == "kind" and _in_reach(text, term, language):
+            if sense.role == "kind" and is_in_reach(text, term.start, language):
                 continue
             yield sense.role, term.text, f"the evidence says {other[0].text}"
-
-
-def _in_reach(text: str, term: Term, language: str) -> bool:
-    return any(negated.start <= term.start < negated.end for negated in negations(text, language))
 
 
 class _Says(msgspec.Struct, frozen=True):

@@ -51,7 +51,8 @@ def closest(
 ) -> AnswerSettled:
     """The closest passages, best first, each once; a refusal with that reason when nothing is near.
 
-    `best`: the best units, which order the passages and where long ones are cut; the passages without one follow as given.
+    `best`: the sentence that answers most likely and the best units, which order the passages and where long ones are cut; the
+    passages without one follow as given.
     `notice` replaces the words that say why nothing is claimed. `languages`: those of the documents, if not the question's.
     """
     if not languages and (languages := abroad(question, passages)):  # no other passage has a word of the question
@@ -118,14 +119,19 @@ def _words_of(question: Question) -> str:
     return in_one_name(f"{question.text} {question.topic}", profile_of(question.profile).synonyms)
 
 
-def near_passages(question: Question, passages: Sequence[Passage], best: Sequence[Slice]) -> tuple[NearPassage, ...]:
-    """The first MOST passages, each stretch of a source once."""
+def near_passages(
+    question: Question, passages: Sequence[Passage], best: Sequence[Slice], *, only_best: bool = False
+) -> tuple[NearPassage, ...]:
+    """The first MOST passages, each stretch of a source once; of the first the stretch that `best` begins with.
+
+    `only_best`: no passage without a unit in `best`.
+    """
     wanted = content_words(_words_of(question))
     unit_of: dict[int, tuple[int, int]] = {}
     for at, start, end in best:
         unit_of.setdefault(at, (start, end))
     result: dict[tuple[str, int, int], NearPassage] = {}
-    for at in dict.fromkeys([*unit_of, *range(len(passages))]):
+    for at in dict.fromkeys([*unit_of, *range(0 if only_best else len(passages))]):
         passage = passages[at]
         start, end = cut(passage, unit_of.get(at), wanted)
         start = _below_headings(passage, start, end)
@@ -143,11 +149,20 @@ def near_passages(question: Question, passages: Sequence[Passage], best: Sequenc
             marked=matches(text, wanted),
             score=passage.score,
             headings=section.headings,
+            best=msgspec.UNSET if result else _inside(unit_of.get(at), passage, start, end),
         )
         result.setdefault((passage.source_id, start, end), near_passage)
         if len(result) == MOST:
             break
     return tuple(result.values())
+
+
+def _inside(
+    unit: tuple[int, int] | None, passage: Passage, start: int, end: int
+) -> tuple[int, int] | msgspec.UnsetType:
+    """A unit of a passage as a stretch of what is shown of it; UNSET where it is not all there."""
+    first, last = (passage.char_start + at - start for at in unit or (0, 0))
+    return (first, last) if unit and first >= 0 and last <= end - start else msgspec.UNSET
 
 
 def cut(passage: Passage, unit: tuple[int, int] | None, wanted: frozenset[str]) -> tuple[int, int]:

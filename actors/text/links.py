@@ -13,6 +13,7 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from index.languages.characters import visible
+from index.text.citations import INLINE_CODE
 
 _ADDRESS: Final = (
     r"(?:[a-z][a-z0-9+.-]{1,20}:|(?<![\w:]))//[^\s<>\"'`\])}，。、；！？»”」』]+|www\.[^\s<>\"'`\])}，。、；»”」』]+"
@@ -26,9 +27,6 @@ _HIDDEN_ELEMENT = re.compile(
 )
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
 _TAG = re.compile(r"</?[a-z!?][^<>]*(?:>|\Z)", re.I)
-#: A tag in inline code, or a placeholder such as <user_name>: what the sentence is about, so it is shown, in brackets that are
-#: neither markup nor quotation marks.
-INLINE_CODE = re.compile(r"(?<!`)(`{1,2})(?!`)[^`\n]+(?<!`)\1(?!`)")
 #: The name of a type, of which so many characters are looked at, and its parameter.
 _LONGEST_NAME: Final = 60
 _TYPE_NAME = re.compile(r"\w+\Z")
@@ -41,6 +39,8 @@ _ELEMENT = re.compile(
     r"|summary|svg|t(?:able|body|d|emplate|extarea|foot|h|head|itle|r|rack)|ul|video|wbr|xmp",
     re.I,
 )
+#: A tag in inline code, or a placeholder such as <user_name>: what the sentence is about, so it is shown, in brackets that are
+#: neither markup nor quotation marks.
 _NAMED_TAG = re.compile(r"<(/?[a-z][\w.-]*(?:\s[^<>`\n]*)?/?)>", re.I)
 _PLACEHOLDER = re.compile(r"<([a-z0-9]+(?:[_-][a-z0-9]+)+)>", re.I)
 _OTHER_BRACKETS: Final = r"⟨\1⟩"

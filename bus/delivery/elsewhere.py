@@ -21,6 +21,13 @@ from bus.wire.messages import QuestionAsked
 from bus.wire.subjects import ADMITTED, finished, is_canary, key_of
 from prompts.vocabulary import Urgency
 
+log = logging.getLogger("groundwire.actors")
+
+#: How often the ends of runs are looked for while questions wait.
+LOOK_S = 2.0
+#: How many runs are looked for at a time, the oldest first.
+AT_ONCE = 200
+
 
 class _Question(msgspec.Struct):
     """The part of a question that admission depends on."""
@@ -51,15 +58,8 @@ async def announce(client: Client, run_id: str, question: bytes) -> None:
     await client.publish(f"{ADMITTED}.{run_id}", question, headers={VIA: "nats"})
 
 
-log = logging.getLogger("groundwire.actors")
-
-LOOK_S = 2.0
-#: How many runs are looked for at a time, the oldest first.
-AT_ONCE = 200
-
-
 async def look(intake: Admission, journal: Journal) -> None:
-    """Every two seconds, while questions wait: let go of the runs under way that are over. Never returns."""
+    """While questions wait, let go of the runs under way that are over. Never returns."""
     while True:
         await asyncio.sleep(LOOK_S)
         if not intake.waiting():

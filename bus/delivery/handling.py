@@ -14,7 +14,6 @@ from typing import Literal
 
 import msgspec
 import nats.errors
-from msgspec import UNSET, UnsetType
 from nats.aio.client import Client
 
 from bus.delivery.admission import Admission, Overloaded
@@ -24,9 +23,8 @@ from bus.delivery.memory import Events, RunMemory
 from bus.delivery.stages import Delivery, Stages, Step, TooLate, check_time
 from bus.journal.access import Groups, access_in, access_key
 from bus.journal.canary import check_canary
-from bus.journal.deadlines import deadline_of
 from bus.journal.journal import Journal
-from bus.journal.records import CAUSE, decode, encode, only_while_there, unpack
+from bus.journal.records import CAUSE, deadline_of, decode, encode, only_while_there, unpack
 from bus.powers.asking import Answer, AskClient
 from bus.powers.events import Done, Emitter, Error, Queued, Superseded
 from bus.runs.story import story_of
@@ -37,7 +35,6 @@ from bus.wire.messages import Message, QuestionAsked, RunFinished, words_asked
 from bus.wire.requests import parse_question
 from bus.wire.settled import Settled
 from bus.wire.subjects import POISON, BadId, Key, finished, is_canary, key_of, run_filters
-from prompts.vocabulary import Reason, Unrun
 
 log = logging.getLogger("groundwire.actors")
 
@@ -49,8 +46,8 @@ STORED_S = 2.0
 #: How much of a message that cannot be read is kept: with its headers it must still fit into the stream.
 MOST_ASIDE_BYTES = 900_000
 
-#: What to answer the server about a message. A nak'ed message is redelivered.
-type Verdict = Literal["ack", "nak", "term"]
+#: What nats-server is told about a message. A nak'ed message is redelivered.
+type Ack = Literal["ack", "nak", "term"]
 
 #: How many questions of an urgency wait in this process; the server keeps the others and sends them again.
 WAITING_ROOM = 1000
@@ -121,7 +118,7 @@ class Handling:
             with contextlib.suppress(Failure):  # the canceller has written the end as well
                 await self._finish(run_id, Settled(outcome="cancelled", question=question))
 
-    async def refuse_id(self, subject: str, error: BadId) -> Verdict:
+    async def refuse_id(self, subject: str, error: BadId) -> Ack:
         """Answer a question under an id that no run can have: its events are the error; it has no record."""
         emitter = Emitter(self.journal, subject.rpartition(".")[2])
         try:
@@ -131,7 +128,7 @@ class Handling:
             return "term" if isinstance(problem, Superseded) else "nak"
         return "term"
 
-    async def handle(self, delivery: Delivery) -> Verdict:
+    async def handle(self, delivery: Delivery) -> Ack:
         """Do the work and return the answer for the server, after every outcome."""
         run_id = delivery.key.run_id
         try:
@@ -143,9 +140,12 @@ class Handling:
             delivery.later_s = max(10.0, (delivery.deadline - time.time()) / 20)  # `max_deliver` is above 20
             return "nak"
         except TooLate:
-            await self._fail(delivery, "", reason="timeout")
+            await self._fail(delivery, Settled(outcome="failed", reason="timeout"))
         except Overloaded as refusal:
-            await self._fail(delivery, str(refusal), unrun="overloaded", retry_after_s=refusal.retry_after_s)
+            settled = Settled(
+                outcome="failed", detail=str(refusal), unrun="overloaded", retry_after_s=refusal.retry_after_s
+            )
+            await self._fail(delivery, settled)
         except Failure as failure:
             log.warning("%s %s: %s; trying again", _name(delivery), run_id, failure)
             return "nak"
@@ -157,7 +157,8 @@ class Handling:
         except BaseException as bug:
             log.exception("%s %s: a bug", _name(delivery), run_id)
             self.bugs.append(bug)
-            await self._fail(delivery, f"internal error in {_name(delivery)}: {type(bug).__name__}")
+            detail = f"internal error in {_name(delivery)}: {type(bug).__name__}"
+            await self._fail(delivery, Settled(outcome="failed", detail=detail))
             return "term"
         return "ack"
 
@@ -228,29 +229,17 @@ class Handling:
         data = data[:MOST_ASIDE_BYTES]
         headers = {CAUSE: str(delivery.sequence), **only_while_there(delivery.key, delivery.sequence)}
         await self.journal.publish(key.subject, data, headers=headers)
-        invalid = poison.code if isinstance(poison, Invalid) else None
-        await self._fail(delivery, str(poison), invalid=invalid)
+        settled = Settled(outcome="failed", detail=str(poison))
+        if isinstance(poison, Invalid):
+            settled = msgspec.structs.replace(settled, unrun="invalid", code=poison.code)
+        await self._fail(delivery, settled)
 
-    async def _fail(
-        self,
-        delivery: Delivery,
-        detail: str,
-        *,
-        reason: Reason | None = None,
-        unrun: Unrun | UnsetType = UNSET,
-        invalid: str | None = None,
-        retry_after_s: int | UnsetType = UNSET,
-    ) -> None:
-        """`invalid`: the code of the fault in the question."""
+    async def _fail(self, delivery: Delivery, settled: Settled) -> None:
+        """End the delivery's run so, with the words of its question if they can be read."""
         delivery.ending = True
-        question = ""
         with contextlib.suppress(Poison):
             question = words_asked(decode(delivery.key.type, delivery.raw.data))
-        settled = Settled(
-            outcome="failed", reason=reason, detail=detail, question=question, unrun=unrun, retry_after_s=retry_after_s
-        )
-        if invalid is not None:
-            settled = msgspec.structs.replace(settled, unrun="invalid", code=invalid)
+            settled = msgspec.structs.replace(settled, question=question)
         await self._finish(delivery.key.run_id, settled, only_while_there(delivery.key, delivery.sequence))
 
     async def _finish(self, run_id: str, settled: Settled, headers: dict[str, str] | None = None) -> None:

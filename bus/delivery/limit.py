@@ -42,6 +42,7 @@ WINDOWS, RUNS = 32, 64
 FRESH_S = 60.0
 #: No end for so many times the usual time of a run: the service was interrupted, and the window means nothing.
 PAUSE = 3.0
+#: The most runs that may be under way at any level.
 MOST = 1024
 _SECOND = operator.itemgetter(1)
 

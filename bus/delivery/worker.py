@@ -23,7 +23,7 @@ from bus.delivery.actor import Actor
 from bus.delivery.admission import Admission
 from bus.delivery.elsewhere import count_elsewhere, look
 from bus.delivery.graph import Graph
-from bus.delivery.handling import Handling, Verdict
+from bus.delivery.handling import Ack, Handling
 from bus.delivery.pulling import Deliver, Pull
 from bus.delivery.stages import Delivery, Stages
 from bus.journal.access import Groups
@@ -250,25 +250,25 @@ class Worker:
     async def _deliver(self, delivery: Delivery) -> None:
         try:
             try:
-                verdict = await self._handling.handle(delivery)
+                ack = await self._handling.handle(delivery)
             except asyncio.CancelledError:
                 if self._stopping:
                     raise
-                verdict = "ack" if await self._handling.is_over(delivery.key.run_id) else "nak"
+                ack = "ack" if await self._handling.is_over(delivery.key.run_id) else "nak"
         except Superseded:  # the process that ended the run is about to store its end
-            verdict = "nak"
+            ack = "nak"
         except Failure as failure:  # what ends the run could not be written either
             log.warning("%s: %s; trying again", delivery.key.subject, failure)
-            verdict = "nak"
-        await _settle(delivery.raw, verdict, delivery.later_s)
+            ack = "nak"
+        await _settle(delivery.raw, ack, delivery.later_s)
 
 
-async def _settle(raw: Msg, verdict: Verdict, later_s: float = 0.5) -> None:
+async def _settle(raw: Msg, ack: Ack, later_s: float = 0.5) -> None:
     """Acknowledge the message, or send it back. If the acknowledgement is lost, the message is delivered again."""
     with contextlib.suppress(nats.errors.Error, OSError):
-        if verdict == "ack":
+        if ack == "ack":
             await raw.ack()
-        elif verdict == "nak":
+        elif ack == "nak":
             await raw.nak(delay=later_s)
         else:
             await raw.term()

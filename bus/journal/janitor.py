@@ -15,9 +15,8 @@ import nats.errors
 from nats.aio.msg import Msg
 
 from bus.journal.canary import KEPT_S, forget_run
-from bus.journal.deadlines import LONGEST_S, deadline_of
 from bus.journal.journal import Journal
-from bus.journal.records import decode
+from bus.journal.records import LONGEST_S, deadline_of, decode
 from bus.transport.envelope import read, set_aside
 from bus.transport.follow import Following, Stored
 from bus.transport.health import Watch

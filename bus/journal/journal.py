@@ -183,7 +183,7 @@ class Journal:
         That is 0 when there are no more. A record under an id that no run can have is left out.
         """
         found = await self._raw(RUNS, {"seq": after + 1, "next_by_subj": subject, "batch": count})
-        last = int((found[-1].headers or {})["Nats-Sequence"]) if found else 0
+        last = int((found[-1].headers or {})[SEQUENCE]) if found else 0
         return _records([msg for msg in found if _parses(msg)]), last
 
     async def usage(self, stream: str = RUNS) -> Usage:
@@ -261,12 +261,12 @@ class Journal:
         """As many as the stream's leader counts: any server of a cluster may answer, also one that lags behind."""
         if not self.in_cluster:
             return await self._events(subject)
-        for _ in range(40):
+        for _ in range(TRIES):
             state = (await self._info(EVENTS, subject)).state
             frames = await self._events(subject)
             if state.last_seq >= up_to and len(frames) >= (state.subjects or {}).get(subject, 0):
                 return frames
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(AGAIN_S)
         raise Unavailable(LAGS)
 
     async def _events(self, subject: str) -> list["EventFrame"]:
@@ -334,7 +334,7 @@ def _records(found: Sequence[Msg], *, as_stored: bool = False) -> list[Record]:
 
 def _parses(msg: Msg) -> bool:
     try:
-        parse((msg.headers or {})["Nats-Subject"])
+        parse((msg.headers or {})[SUBJECT])
     except BadId:
         return False
     return True

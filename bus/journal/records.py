@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 import msgspec
 from groundwire.wire import NearPassage
 
-from bus.transport.envelope import read, set_aside
+from bus.transport.envelope import moment, read, set_aside
+from bus.transport.settings import BusSettings
 from bus.wire.errors import Poison
 from bus.wire.messages import (
     BY_TYPE,
@@ -172,6 +173,14 @@ def decode(type_name: str, data: bytes) -> Message:
     return read(decoder, _parts(type_name, data)[0], f"this {type_name}")
 
 
+def readable(record: Record) -> Message | None:
+    """The message; None for a record that was set aside."""
+    try:
+        return record.message
+    except Poison:
+        return None
+
+
 def as_now(record: Record) -> Record:
     """The record under today's message types."""
     kind, data = _as_now(record.key.type, record.data)
@@ -199,6 +208,19 @@ def _parts(type_name: str, data: bytes) -> tuple[bytes, bytes]:
 
 
 _stages = msgspec.json.Decoder(Stage)
+
+
+#: No message may keep its run open for longer, in seconds: what a question may ask for at most.
+LONGEST_S = 3600.0
+
+
+def deadline_of(headers: Mapping[str, str], written_at: float, asked_s: float | None, settings: BusSettings) -> float:
+    """When a run must be over, in epoch seconds: its headers' deadline, else its question's, else the settings'.
+
+    `written_at` is when the message was stored, `asked_s` what its question asks for.
+    """
+    told = moment(headers, DEADLINE, latest=written_at + max(LONGEST_S, settings.deadline_s))
+    return written_at + (asked_s or settings.deadline_s) if told is None else told
 
 
 def only_while_there(key: Key, sequence: int) -> dict[str, str]:

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 from bus.journal.journal import Journal
 from bus.journal.pruning import PINNED, remove_run
-from bus.journal.records import DEADLINE, Record
-from bus.wire.errors import Poison
+from bus.journal.records import DEADLINE, Record, readable
 from bus.wire.messages import Message, QuestionAsked, RunFinished, message_type, question_about, words_asked
 from bus.wire.settled import Settled
 from bus.wire.subjects import ACCESS, BadId, consumed_subject, finished, key_of, parse
@@ -76,8 +75,6 @@ async def _restore_question(journal: Journal, run_id: str, records: Sequence[Rec
 
 def _deadline(records: Sequence[Record], deadline_s: float) -> float:
     """When the run should have been over, in epoch seconds."""
-    if not records:
-        return 0.0
     own = next((m.deadline_s for m in _messages(records[:2]) if isinstance(m, QuestionAsked)), None)
     return records[-1].time + (own or deadline_s)
 
@@ -88,13 +85,7 @@ def _words(records: Sequence[Record]) -> str:
 
 
 def _messages(records: Sequence[Record]) -> list[Message]:
-    found = []
-    for record in records:
-        try:
-            found.append(record.message)
-        except Poison:
-            continue
-    return found
+    return [message for record in records if (message := readable(record)) is not None]
 
 
 async def runs_in(journal: Journal, subject: str) -> set[str]:

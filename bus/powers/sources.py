@@ -94,6 +94,10 @@ class SourceText(ListedSource, frozen=True, kw_only=True, tag=True):
     original: str = ""
     media_type: str = ""
 
+    def page_at(self, offset: int) -> int | None:
+        """The page that this character is on; None before the first page, and without pages."""
+        return next((page for start, page in reversed(self.page_starts) if start <= offset), None)
+
 
 class SourceList(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Documents by id; `count` is the total for this client. `next`: what `after` is for the next; empty at the

@@ -119,9 +119,8 @@ def with_sentences(record: RunRecord) -> RunRecord:
 
 
 def _with_best(passage: NearPassage, question: str) -> NearPassage:
-    """The passage with its sentence that has most words of the question, the first of equals, and the words that it lacks.
-
-    Unchanged where it has none of them.
+    """The passage with the words of the question that it lacks; and with its sentence that has most of them, the first of equals,
+    where none was chosen. Unchanged where it has none of them.
     """
     wanted = content_words(question)
     start, end, words = max(
@@ -130,7 +129,7 @@ def _with_best(passage: NearPassage, question: str) -> NearPassage:
     absent = lacking(question, " ".join((passage.title, *passage.headings, passage.text)))
     if not words & wanted and not absent:
         return passage
-    best = (start, end) if words & wanted else msgspec.UNSET
+    best = passage.best or ((start, end) if words & wanted else msgspec.UNSET)
     return msgspec.structs.replace(passage, best=best, missing=absent)
 
 

@@ -25,7 +25,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     `nearby`: the same beside an answer whose `confidence` is not high; `missing`: the words of the question that its sources lack.
     `probability`: that the answer answers the question, as measured; None when it is not known. `unrun`: why nothing ran.
     `withdrawn`: text that the client saw before it was taken back. The citations belong to `withdrawn` if there is one, else to
-    `answer`. `cut`: why the answer ends early: the request's `max_tokens` or `stop`.
+    `answer`. `cut`: why the answer ends early: the request's `max_tokens`.
     `conversation`: the first run of the conversation, which may be this run.
     `structured`: the parts of an answer of that style; None for the other styles, and where nothing is answered.
     """

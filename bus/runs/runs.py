@@ -15,12 +15,12 @@ from msgspec import UNSET
 
 from bus.journal.access import Access, access_in, access_key, grant
 from bus.journal.journal import LAGS, Journal
-from bus.journal.records import Record
+from bus.journal.records import Record, readable
 from bus.journal.room import Room
 from bus.runs.citing import was_cut_off, with_sentences, with_shown
 from bus.runs.router import EventRouter, Numbered, Reader
 from bus.runs.run_record import RunRecord, record_of
-from bus.runs.story import readable, story_of
+from bus.runs.story import story_of
 from bus.wire.errors import Unavailable
 from bus.wire.messages import Message, QuestionAsked, RunFinished
 from bus.wire.settled import Settled
@@ -56,8 +56,8 @@ class NoAnswer(Unavailable):
 
 
 @dataclass(frozen=True, slots=True)
-class Submitted:
-    """`created` is false when the run existed before."""
+class QuestionRun:
+    """The run of a question; `created` is false when it existed before."""
 
     run_id: str
     created: bool
@@ -88,20 +88,20 @@ class Runs:
 
     # ------------------------------------------------------------ submit
 
-    async def identify(self, question: QuestionAsked, access: Access | None = None) -> Submitted:
-        """The id of the question's run, and whether it is still to be created. Raises Unavailable.
+    async def identify(self, question: QuestionAsked, access: Access | None = None) -> QuestionRun:
+        """The run that the question gets or has; nothing is written. Raises Unavailable.
 
         With an idempotency key, the id is derived from it and the secret, so that a repeated request is the same run; but a run
         that ended before it began is none, so that the key may be used again.
         """
         if question.idempotency_key is None:
-            return Submitted(self.run_id_for(question), created=True)
+            return QuestionRun(self.run_id_for(question), created=True)
         attempt = 0
         while True:
             run_id = self.run_id_for(question, access, attempt)
             records = await self.latest([key_of(QuestionAsked, run_id).subject, finished(run_id).subject])
             if not any(_is_unrun(record) for record in records):
-                return Submitted(run_id, created=not records)
+                return QuestionRun(run_id, created=not records)
             attempt += 1
 
     async def submit(
@@ -110,22 +110,22 @@ class Runs:
         run_id: str | None = None,
         *,
         headers: Mapping[str, str] | None = None,
-    ) -> Submitted:
+    ) -> QuestionRun:
         """Write the question into the journal, once.
 
         A question whose ack does not come in time is withdrawn: its end is written behind it, so that it is not run if the server
         stores it later. Raises BadId, KeyReused, Unavailable.
         """
-        run = Submitted(check_id(run_id), created=True) if run_id is not None else await self.identify(question)
-        return await self._submit(question, run, repeatable=run_id is not None, headers=headers)
+        run = QuestionRun(check_id(run_id), created=True) if run_id is not None else await self.identify(question)
+        return await self._write_question(question, run, given=run_id is not None, headers=headers)
 
-    async def _check_room(self, key: Key, *, given: bool) -> None:
+    async def _check_room(self, key: Key, *, repeatable: bool) -> None:
         """Raises Unavailable when the journal takes no more questions; a question that the journal has is not new."""
         async with self._patience():
             try:
                 await self.room.check()
             except Unavailable:
-                if not given or not await self.journal.latest([key.subject]):
+                if not repeatable or not await self.journal.latest([key.subject]):
                     raise
 
     async def submit_and_read(
@@ -133,9 +133,9 @@ class Runs:
         question: QuestionAsked,
         *,
         access: Access | None = None,
-        run: Submitted | None = None,
+        run: QuestionRun | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> tuple[Submitted, Reader]:
+    ) -> tuple[QuestionRun, Reader]:
         """`submit`, with a reader that receives the events from the first one on. Raises what `submit` and `read` raise.
 
         `access` is written before the question; idempotency keys are those of its key and groups. `headers`: of the question.
@@ -146,7 +146,7 @@ class Runs:
             if access is not None and run.created:
                 async with self._patience():
                     await grant(self.journal, run.run_id, access, patience_s=self._patience_s)
-            submitted = await self._submit(question, run, headers=headers)
+            submitted = await self._write_question(question, run, headers=headers)
             if question.idempotency_key is not None:
                 async with self._patience():
                     await reader.read_back()
@@ -174,32 +174,33 @@ class Runs:
             asker = msgspec.json.encode((access.key, groups)).decode()
         return hashlib.blake2b(f"{asker}\0{name}".encode(), key=self._secret, digest_size=12, person=what).hexdigest()
 
-    async def _submit(
+    async def _write_question(
         self,
         question: QuestionAsked,
-        run: Submitted,
+        run: QuestionRun,
         *,
-        repeatable: bool = False,
+        given: bool = False,
         headers: Mapping[str, str] | None = None,
-    ) -> Submitted:
-        """`repeatable`: others may have written a question under this id."""
+    ) -> QuestionRun:
+        """`given`: the client chose the id, so others may have written a question under it."""
         key = key_of(QuestionAsked, run.run_id)
+        repeatable = given or question.idempotency_key is not None
         if run.created:
-            await self._check_room(key, given=repeatable or question.idempotency_key is not None)
+            await self._check_room(key, repeatable=repeatable)
             try:
                 created = await self._write(key, question, headers)
             except NoAnswer:
                 self._withdraw(run.run_id, question)
                 raise
             # If the server's reply was lost, the retry finds the first write: with an id we generated, that is not a repeat.
-            if created or not (repeatable or question.idempotency_key is not None):
+            if created or not repeatable:
                 return run
         # The record exists, even if a server of a cluster that lags behind has none.
         there = readable((await self.latest([key.subject], behind=(key.subject, 1)))[0])
         if not isinstance(there, QuestionAsked) or _essence(there) != _essence(question):
-            name, field = ("run id", "run_id") if repeatable else ("key", "idempotency_key")
+            name, field = ("run id", "run_id") if given else ("key", "idempotency_key")
             raise KeyReused(f"the {name} belongs to another question; use a new {field}")
-        return Submitted(run.run_id, created=False)
+        return QuestionRun(run.run_id, created=False)
 
     # ------------------------------------------------------------ chats
 
@@ -235,7 +236,7 @@ class Runs:
         return reader
 
     async def check_awaited(self, run_id: str) -> None:
-        """Whether a run can still get events that its reader lacks. Raises NoSuchRun, EventsGone, Unavailable."""
+        """Raises EventsGone if the run gets no more events, although its reader has none. Raises NoSuchRun, Unavailable."""
         found = await self._of_run(run_id, [key_of(QuestionAsked, run_id).subject, finished(run_id).subject])
         if not found:
             raise no_such_run(run_id)

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 
 import msgspec
 
-from bus.journal.deadlines import LONGEST_S
-from bus.journal.records import RECEIVED, VIA, AskRecord, Record, SearchRecord, Stage
+from bus.journal.records import LONGEST_S, RECEIVED, VIA, AskRecord, Record, SearchRecord, Stage, readable
 from bus.transport.envelope import moment
-from bus.wire.errors import Poison
 from bus.wire.messages import Draft, Message, QuestionAsked, RunFinished, message_type, question_about
 from bus.wire.parts import Question
 from bus.wire.settled import Settled
@@ -116,11 +114,3 @@ def story_of(records: Sequence[Record]) -> RunStory:
         finished_at=ended[0].time if ended else None,
         settled=ended[1] if ended else None,
     )
-
-
-def readable(record: Record) -> Message | None:
-    """The message; None for a record that was set aside."""
-    try:
-        return record.message
-    except Poison:
-        return None

@@ -76,7 +76,7 @@ def changed(found: Config, wanted: Config) -> dict[str, object] | None:
 
 
 def _plain(value: object) -> object:
-    """The server leaves out what is empty or false, says -1 where there is no limit, and orders nothing."""
+    """A value for comparison: the server omits empty and false values, writes -1 for no limit, and orders no list."""
     if isinstance(value, list):
         return sorted(value) or None
     return None if not value or (isinstance(value, int) and value < 0) else value

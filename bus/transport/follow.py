@@ -45,16 +45,10 @@ class Stored(msgspec.Struct, frozen=True, gc=False):
 
 
 async def follow(
-    client: Client,
-    stream: str,
-    filters: Sequence[str],
-    *,
-    after: int | None = None,
-    since: float | None = None,
-    headers_only: bool = False,
+    client: Client, stream: str, filters: Sequence[str], *, after: int | None = None
 ) -> AsyncIterator[Stored]:
-    """Messages with a sequence above `after`, or stored since `since` (epoch seconds), or from now on."""
-    batches = Following(client, stream, filters, headers_only).batches(after, since)
+    """Messages with a sequence above `after`, or from now on."""
+    batches = Following(client, stream, filters).batches(after)
     async with contextlib.aclosing(batches):
         async for batch in batches:
             for stored in batch:
@@ -79,7 +73,7 @@ class Following:
     ahead: int = BATCH
 
     async def batches(self, after: int | None = None, since: float | None = None) -> AsyncGenerator[list[Stored]]:
-        """`follow`, with all that has arrived at a time.
+        """As `follow`, all that has arrived at a time; also from those stored since `since`, in epoch seconds.
 
         Uses an ephemeral pull consumer, recreated from the last message seen when the server was lost or is silent for three
         heartbeats: what nats-py's ordered consumer promises, without the acks that kill its read loop on newer servers.

@@ -3,8 +3,8 @@
 This table is the one source of the embedded server's configuration and of the one for a server of your own
 (`groundwire nats config`). Permissions name subjects, but not where a request's reply goes: a user that may ask JetStream for
 something may have its answer delivered to any subject of the account, a record's or an order to the server among them. So
-users that are not part of Groundwire have an account of their own, where a reply stays, and get from the other only what is
-lent to them by name.
+users outside Groundwire have a second account: a reply stays in it, and of the first account they get only the subjects that are
+lent by name.
 """
 
 import msgspec

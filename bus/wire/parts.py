@@ -38,7 +38,7 @@ class Question(Part, frozen=True, kw_only=True, omit_defaults=True):
     `topic`: words of the conversation that a follow-up depends on; they count half. `voice`: how sure an answer must be.
     `numeric_promote`: numeric conflicts found by the verifier count as strong in every profile. `masked`: personal data is masked
     in all that leaves the run; its messages keep it as it is. `renumbered`: the markers that are shown run 1, 2, 3 in reading
-    order; not so in runs of before this was done. `needs_model`: it asks for a new text, which no rules write.
+    order; older runs have `false`. `needs_model`: it asks for a new text, which no rules write.
     `has_model`: a model answers what the stages ask, so rules only suggest. `exercise`: a model's judgement; rules judge otherwise.
     """
 

@@ -1,7 +1,7 @@
 """Read a request from JSON: a question over HTTP, WebSocket or NATS gets the same checks and messages.
 
-A fault is one sentence, under a code for programs: `empty_body`, `not_utf8`, `not_json`, `invalid`, `bad_schema`
-or `no_such_profile`.
+A fault is one sentence, under a code for programs: `empty_body`, `not_utf8`, `not_json`, `invalid` or
+`no_such_profile`.
 """
 
 import re

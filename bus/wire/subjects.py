@@ -51,9 +51,13 @@ class BadId(ValueError):
     """An id that would be more than one token of a subject."""
 
 
+def is_id(value: str) -> bool:
+    return _ID.fullmatch(value) is not None
+
+
 def check_id(value: str) -> str:
     """The id itself. Raises BadId: a dot, star, slash or space in an id would be a subject injection."""
-    if not _ID.fullmatch(value):
+    if not is_id(value):
         raise BadId(f"{value[:80]!r} is not a valid id; use 1 to 64 of the characters A-Z, a-z, 0-9, _ and -")
     return value
 

@@ -88,7 +88,7 @@ class Intake:
             step(outcomes)
 
     def _work(self, files: list[FileToRead]) -> Iterator[Work]:
-        """What there is to read, and after it what there is to do; this runs ahead of that, and so decides nothing."""
+        """Tasks to read, each with the function for its outcomes. Tasks run ahead of outcomes, so nothing is decided here."""
         for done, result in enumerate(files):
             if done % 20 == 0:
                 yield _just(self._progress, "read", done, len(files))
@@ -104,7 +104,7 @@ class Intake:
                 yield _just(self._keep_unreadable, result, error)
 
     def _rename(self, files: list[FileToRead]) -> None:
-        """Where the roots are others than they were, give the documents of each file the id that it has now."""
+        """After the roots have changed, move documents to their new ids."""
         for file in files:
             if file.problem is None:
                 self._planned.setdefault(file.origin, file.source_id)

@@ -65,6 +65,11 @@ def negations(text: str, language: str) -> tuple[Negated, ...]:
     return tuple(sorted(results, key=lambda one: one.at))
 
 
+def is_in_reach(text: str, at: int, language: str) -> bool:
+    """Whether a negation of the text reaches this place."""
+    return any(one.start <= at < one.end for one in negations(text, language))
+
+
 @cache
 def _in_question() -> re.Pattern[str]:
     return union(lambda language: language.terms.negation.in_question)

@@ -57,7 +57,7 @@ def stem(word: str) -> str:
         word = word[:-1]
     if len(word) > 4 and word[-1] in "ei":
         word = word[:-1]
-    return word
+    return word[:-1] if len(word) > 5 and word.endswith("ll") else word  # "cancelling", "travail" and "travailler"
 
 
 def _without_head(word: str) -> str:

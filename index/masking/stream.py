@@ -26,9 +26,9 @@ class MaskStream:
     """The pieces returned, put together, are the masked text, wherever it was cut."""
 
     def __init__(self, known: Collection[str] = (), *, active: bool = True) -> None:
-        """`before`: what was shown before the first piece. A stream that is not active shows every piece as it is."""
+        """A stream that is not active shows every piece as it is."""
         self._known = known
-        self.before = ""
+        self.before = ""  # what was shown before the first piece
         self._active = active
         self._waiting = ""
         self._look_at = 0.0  # the length from which it is looked at again

@@ -1,4 +1,4 @@
-"""An index over OpenSearch, to search and to build: the body of `Index` (../opening.py)."""
+"""An index over OpenSearch, to search and to build: the body of `Index` (../build/opening.py)."""
 
 import contextlib
 from collections.abc import Iterator

@@ -17,7 +17,7 @@ import msgspec
 from index.model import Block, BlockKind, Document, Metadata
 from index.plugins import installed
 from index.text.passages import LONGEST_INTRO
-from index.text.sentences import split
+from index.text.sentences import CELLS, split
 
 
 class Unreadable(Exception):
@@ -260,10 +260,10 @@ def row(cells: Sequence[str], columns: Sequence[str] = ()) -> str:
     if any(names):
         names += [""] * (len(cleaned) - len(names))
         named = zip(names, cleaned, strict=False)
-        return " | ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell)
+        return CELLS.join(f"{name}: {cell}" if name else cell for name, cell in named if cell)
     while cleaned and not cleaned[-1]:
         cleaned.pop()
-    return " | ".join(cleaned)
+    return CELLS.join(cleaned)
 
 
 def roman(number: int) -> str:

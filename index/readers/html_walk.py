@@ -234,7 +234,7 @@ class Walk:
         text, self._text = "".join(self._text), []
         if not text.strip():
             return
-        part = next((part for part in reversed(self._parts.values())), None)
+        part = next(reversed(self._parts.values()), None)
         if part is not None and part.kind == "code":
             self._add(text, "code", syntax=part.syntax)
             return
@@ -268,7 +268,7 @@ class Walk:
         self._builder.add(text, kind, level, anchor=anchor, syntax=syntax)
 
     def _make_way(self) -> None:
-        """Before another block: the open one ends, and a term with a description that begins with the other is alone."""
+        """Before another block: add what is held back, and the terms whose description has no text of its own before that block."""
         self._release()
         for part in self._parts.values():
             if part.kind == "definition" and not part.begun:

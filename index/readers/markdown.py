@@ -12,7 +12,7 @@ from index.readers import front_matter
 from index.readers.formats import Format, Source, TextBuilder
 from index.readers.html import read_fragment
 from index.readers.markdown_inline import Anchors, InlineText
-from index.readers.markdown_syntax import parser, read_lines, titles
+from index.readers.markdown_syntax import parser, read_lines, title_parser
 from index.readers.templating import taken_out
 from index.readers.text import decode
 
@@ -52,7 +52,7 @@ def read_markdown(source: Source) -> Document:
 
 
 def _without_marks(title: str) -> str:
-    tokens = titles().parseInline(title)
+    tokens = title_parser().parseInline(title)
     return " ".join(InlineText({}, {}).text(tokens[0].children or ()).replace("`", "").split())
 
 

@@ -52,7 +52,7 @@ def parser(text: str, *, mdx: bool) -> MarkdownIt:
 
 
 @cache
-def titles() -> MarkdownIt:
+def title_parser() -> MarkdownIt:
     """A title is Markdown, but a tag in it is what it is about."""
     return MarkdownIt("commonmark", {"html": False}).disable("text_join")
 
@@ -82,7 +82,7 @@ def _slow_lines(state: StateCore) -> None:
 
 
 def read_lines(markdown: MarkdownIt, tokens: Sequence[Token], env: EnvType) -> None:
-    """Let the parser read what it has not because it is quickly read."""
+    """Parse the lines that `_slow_lines` has left for `quickly`."""
     for token in tokens:
         if token.type == "inline" and not token.children:
             token.children = markdown.inline.parse(token.content, markdown, env, [])
@@ -108,7 +108,7 @@ def _anchors_and_alerts(state: StateCore) -> None:
 
 
 def _aside(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """The rule for all families, which differ in their first character."""
+    """One rule for the asides of all families: the first character names the family's own rule."""
     if state.level >= _NESTING - 4 and not silent:  # the parser would drop text below its limit
         _paragraph(state, state.getLines(start, end, state.blkIndent, False), start)
         state.line = end

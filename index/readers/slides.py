@@ -12,6 +12,7 @@ from index.readers.formats import Format, Source, TextBuilder, Unreadable, roman
 from index.readers.packages import language, metadata, opened, usual
 from index.readers.tabular import Head, head
 from index.readers.word_text import MONOSPACED
+from index.text.sentences import CELLS
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
@@ -148,7 +149,7 @@ def _add_chart(builder: TextBuilder, chart: "Chart") -> None:
         if not categories or not series:
             continue
         names = ["", *(one.name or "" for one in series)]
-        builder.add(row(names).removeprefix(" | "), "table_header")
+        builder.add(row(names).removeprefix(CELLS), "table_header")
         for at, category in enumerate(categories):
             values = (one.values[at] if at < len(one.values) else None for one in series)
             cells = [category, *("" if value is None else f"{value:g}" for value in values)]

@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from index.readers.formats import row
+from index.text.sentences import CELLS
 
 #: The rows that are compared to distinguish a header from data.
 SAMPLE = 200
@@ -60,7 +61,7 @@ def joined(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
 def in_a_cell(rows: Sequence[Sequence[str]], first: Head) -> str:
     """A table inside a cell: `a: b; c: d`."""
     if len(first.names) > 2:
-        lines = [row(cells, first.names).replace(" | ", ", ") for cells in rows[first.rows :]]
+        lines = [row(cells, first.names).replace(CELLS, ", ") for cells in rows[first.rows :]]
     else:
         lines = [": ".join(filter(None, cells)) for cells in rows[len(first.titles) :]]
     return "; ".join((*first.titles, *filter(None, lines)))

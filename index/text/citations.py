@@ -10,12 +10,13 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from index.languages.characters import INVISIBLE
+from index.languages.characters import visible
 
 TICKS: Final = "```"
 _OPENING = re.compile(r"^ {0,3}(`{3,})[ \t]*[^\s`]*[ \t]*\n", re.MULTILINE)
 _BEGUN = re.compile(r"^ {0,3}(?:(`{3,})[ \t]*[^\s`]*[ \t]*(?:\n|\Z)|`{1,2}\Z)", re.MULTILINE)
-_INLINE = re.compile(r"(?<!`)(`{1,2})(?!`)[^`\n]+(?<!`)\1(?!`)")
+#: Code between backticks within a line.
+INLINE_CODE = re.compile(r"(?<!`)(`{1,2})(?!`)[^`\n]+(?<!`)\1(?!`)")
 
 
 class Fence(NamedTuple):
@@ -61,7 +62,7 @@ def inline_begun(text: str) -> int:
     if "`" not in text[last:]:
         return len(text)
     closed = text[last:].rstrip("`")  # ticks at the end may become more, which close something else
-    ticks = _INLINE.sub(lambda code: " " * len(code[0]), closed).find("`")
+    ticks = INLINE_CODE.sub(lambda code: " " * len(code[0]), closed).find("`")
     ended = len(text) if closed == text[last:] else last + len(closed)
     return last + ticks if ticks >= 0 else ended
 
@@ -80,13 +81,12 @@ def masked(text: str, filler: str) -> str:
 
 def without_code(text: str) -> str:
     """`text` with spaces in place of code in fences and between backticks, so that offsets stay."""
-    return _INLINE.sub(lambda code: " " * len(code[0]), masked(text, " ")) if "`" in text else text
+    return INLINE_CODE.sub(lambda code: " " * len(code[0]), masked(text, " ")) if "`" in text else text
 
 
 _DIGITS: Final = r"\d{1,3}"
 _JOIN: Final = r"\s?[,،、，;；–—~〜～‐‑−-]\s?"
 _MARKER = re.compile(rf"[\[［【〔]\s?\^?({_DIGITS}(?:{_JOIN}{_DIGITS})*)\s?[\]］】〕]")
-_HIDDEN = re.compile(f"[{INVISIBLE}]")
 _RANGE_SIGNS: Final = "–—~〜～‐‑−-"
 # A range wider than this is not a citation; expanding it would only cost memory.
 _WIDEST_RANGE: Final = 50
@@ -104,9 +104,9 @@ class Marker(msgspec.Struct, frozen=True):
 def markers(text: str) -> tuple[Marker, ...]:
     """The citation markers of `text`, in order; `a[1]` in code is none. Invisible characters do not hide one."""
     text = without_code(text)
-    if text.isascii() or not _HIDDEN.search(text):
+    if text.isascii() or visible(text) == text:
         return tuple(Marker(match.start(), match.end(), _numbers(match[1])) for match in _MARKER.finditer(text))
-    kept = [at for at, char in enumerate(text) if not _HIDDEN.match(char)]
+    kept = [at for at, char in enumerate(text) if visible(char)]
     plain = "".join(text[at] for at in kept)
     return tuple(
         Marker(kept[match.start()], kept[match.end() - 1] + 1, _numbers(match[1])) for match in _MARKER.finditer(plain)

@@ -26,12 +26,8 @@ def crossed(question: str, language: str, into: Iterable[str]) -> dict[str, str]
     pattern = _pattern(language)
     if not pattern.search(question):
         return {}
-    variants: dict[str, str] = {}
-    for other in into:
-        if other == language or other not in LANGUAGES:
-            continue
-        variants[other] = pattern.sub(partial(_translated, names, _told(other)), question)
-    return variants
+    others = [other for other in into if other != language and other in LANGUAGES]
+    return {other: pattern.sub(partial(_translated, names, _told(other)), question) for other in others}
 
 
 def _translated(names: dict[str, str], told: dict[str, str], match: re.Match[str]) -> str:

@@ -19,7 +19,7 @@ from index.languages import UNDETERMINED
 from index.languages.characters import ARABIC_BLOCK, HAN_MORE, HANGUL, WIDE
 from index.languages.detection import ScannedText, Table, members, surely, table_of
 from index.model import Block, BlockKind, Document, Passage
-from index.text.sentences import split
+from index.text.sentences import CELLS, split
 
 #: Change this whenever documents would be cut or indexed differently, so that unchanged files are read again.
 VERSION = "8"
@@ -174,7 +174,7 @@ def _intros(document: Document, blocks: tuple[Block, ...], start: int) -> Iterat
         whole = document.blocks[bisect_right(document.blocks, start, key=lambda block: block.end)]
         cells = document.text[whole.start : min(start, whole.start + _LONGEST_ROW_NAME)]
         if cells:
-            yield cells.rpartition(" | ")[0] or cells
+            yield cells.rpartition(CELLS)[0] or cells
 
 
 def _atoms(document: Document) -> Iterator[Atom]:
@@ -246,7 +246,7 @@ def _fitting(weighed: _Weighed, atom: Atom) -> Iterator[Atom]:
     while start < end:
         stop = min(end, start + size)
         if stop < end:
-            bar = text.rfind(" | ", start + size // 2, stop) if atom.kind == "table_row" else -1
+            bar = text.rfind(CELLS, start + size // 2, stop) if atom.kind == "table_row" else -1
             spaces = (at for at in range(stop, start + size // 2, -1) if _SPACE.match(text, at))
             stop = bar + len(" |") if bar > 0 else next(spaces, stop)
         yield Atom(start, stop, weighed.between(start, stop), *atom[3:])

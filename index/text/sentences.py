@@ -15,6 +15,9 @@ from index.languages.tables.kinds import Words, words_in
 from index.languages.tables.words import Sentences
 from index.text.citations import TICKS, closing_of, without_code
 
+#: Between the cells of a table's row, in the text of a document.
+CELLS: Final = " | "
+
 
 def _all(part: Callable[[Sentences], Words]) -> frozenset[str]:
     return frozenset(every(lambda language: part(language.sentences).split()))
@@ -237,7 +240,7 @@ def _in_row(text: str, start: int, stop: int) -> bool:
     """Whether `stop` is in a row of a table, after its first cell."""
     begin = max(start, text.rfind("\n", start, stop) + 1)
     line = text[begin : min(stop, begin + _LONGEST_CELLS)]
-    return " | " in line and _ROW.match(without_code(line)) is not None
+    return CELLS in line and _ROW.match(without_code(line)) is not None
 
 
 def _line_ends(

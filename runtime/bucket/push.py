@@ -1,7 +1,7 @@
-"""Send a snapshot to a bucket: what is there is not sent again, and it becomes current once all of it is there.
+"""Send a snapshot to a bucket: files that the bucket has are not sent again, and the snapshot becomes current once it is whole.
 
-A push that was killed is repeated: each megabyte that arrived stays. Two that push at the same time do no harm: each makes sure
-that its own is whole before and after it makes it current, and the one that comes second is told.
+A push that was killed is repeated: each megabyte that arrived stays. Two pushes at the same time do no harm: each checks that its
+snapshot is whole before and after making it current, and the second one fails with the reason.
 """
 
 import asyncio

@@ -88,6 +88,8 @@ EXIT = {"answered": 0, "closest": 3, "refused": 3, "declined": 3, "failed": 1, "
 
 _STOPS = ".,!?…:;。，！？；：؟،؛ "
 _LIST_MARK = re.compile(r"\A(?:[-*+•·]|\d{1,3}[.)])\s+")
+#: Characters of a passage that are read at one glance.
+_SHORT = 120
 _LINE_ENDS = re.compile(r"\n(?:[ \t]*\n)*")
 
 #: Time budget of each stage on the reference machine, in seconds (README, "Time").
@@ -153,12 +155,22 @@ async def show(
         page = spoken(record.language).page
         for doubt in _doubts(record):
             console.print(doubt, style="dim")
-        if record.nearby:
+        if others := uncited(record):
             say(f"{page['words']['nearby']}:")
-            print_passages(record.nearby, record.language, more=more, complete=0)
+            print_passages(others, record.language, more=more, complete=0)
         if timings:
             console.print(timing_table(record))
     return EXIT[record.outcome]
+
+
+def uncited(record: RunRecord) -> list[NearPassage]:
+    """The passages near an answer of which nothing is cited."""
+    return [near for near in record.nearby if not any(_overlaps(near, one) for one in record.citations)]
+
+
+def _overlaps(near: NearPassage, cited: Citation) -> bool:
+    same = near.source_id == cited.source_id
+    return same and near.source_start < cited.source_end and cited.source_start < near.source_end
 
 
 def _doubts(record: RunRecord) -> Iterator[str]:
@@ -239,10 +251,12 @@ async def _print_sources(asked: Asked, references: tuple[Reference, ...]) -> Non
 
 def passage_pieces(number: int, passage: NearPassage, lacks: str) -> tuple[str | Bold, ...]:
     """One of the closest passages: its number, title and place, then its text with its best sentence in bold, or else the words
-    that match, and behind `lacks` the words of the question that it lacks.
+    that match, and behind `lacks` the words of the question that it lacks. Of a long text the best sentence also comes first.
     """
     where = place_in(passage)
     pieces: list[str | Bold] = [_named(number, passage) + (f"\n   {where}" if where else "") + "\n   "]
+    if passage.best and 2 * len(best := one_line(passage.text[slice(*passage.best)])) < len(passage.text) - _SHORT:
+        pieces += ["> ", Bold(best), "\n\n   "]
     at = 0
     for start, end in (passage.best,) if passage.best else passage.marked:
         pieces += [_below(passage.text[at:start]), Bold(_below(passage.text[start:end]))]

@@ -14,7 +14,7 @@ from runtime.commands.consoles import plain_console
 from runtime.forking.live_powers import engine_of
 from runtime.replay.explained import Explained, Hit, Told
 from runtime.replay.steps import Step, steps_of
-from runtime.replay.trace import ASKED, Trace
+from runtime.replay.trace import Trace
 from runtime.terminal import fit, one_line
 
 #: How many characters of a passage are shown, and how many of the units and unused hits, unless all are wanted.
@@ -121,7 +121,7 @@ def _choice(run: Explained, wide: bool) -> list[tuple[int, str]]:
 def _stages(trace: Trace) -> Iterator[tuple[int, str]]:
     """A line for each step with its place on the scale, and one for each reply and search."""
     steps = steps_of(trace, pipeline())
-    asked = next((record.time for record in trace.records if record.key.type == ASKED), 0.0)
+    asked = trace.story.asked_at
     every = (*steps.taken, *steps.unfinished)
     whole = max((record.time - asked for step in every for record in step.outputs), default=0.0) or 1.0
     width = max((len(_name(step)) for step in every), default=0)

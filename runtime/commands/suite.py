@@ -114,7 +114,7 @@ def _case(trace: Trace, name: str, given: Mapping[str, Any]) -> Case:
         refuse(f"run {trace.run_id} has not ended, so nothing can be expected of it")
     wrong = verdict is not None and verdict.verdict != "right"
     case = (refuted_of if wrong else expected_of)(record, name, f"{trace.run_id}.jsonl")
-    # Who says what is right of a wrong answer forbids its words no more than that.
+    # Where an option says what the right answer has, the words of the wrong one are not forbidden as well.
     own = () if wrong and (given["says"] or given["never_says"]) else case.never_says
     keys = {"note": verdict.note if verdict else ""} | {key: value for key, value in given.items() if value}
     keys = {"reason": None, "says": ()} | keys if "outcome" in keys else keys

@@ -3,9 +3,9 @@ clients that display only text: each under its title, matches in bold. A documen
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, islice
 
+import msgspec
 from aiohttp import web
 from groundwire.wire import NearPassage, Reference
 from msgspec.structs import replace
@@ -16,12 +16,15 @@ from index.languages.characters import visible
 from index.source_paths import source_path
 from index.text.citations import markers
 from runtime.edge.state import EDGE
-from runtime.source_links import absolute
 from runtime.terminal import fit
 
 
-@dataclass(frozen=True, slots=True)
-class Cited:
+def absolute(url: str, base: str) -> str:
+    """An address that may be one of ours without a host, as a client at `base` (`https://host:port`) can open it."""
+    return f"{base.rstrip('/')}{url}" if url.startswith("/") and not url.startswith("//") and base else url
+
+
+class Cited(msgspec.Struct, frozen=True):
     """One number of one marker. `start` and `end` are the marker's characters in the text; `quote` is what it cites."""
 
     n: int

@@ -15,9 +15,8 @@ from msgspec.structs import replace
 from bus.journal.access import Access, access_in, access_key
 from bus.journal.journal import Journal
 from bus.journal.pruning import pin_key
-from bus.journal.records import Record
+from bus.journal.records import Record, readable
 from bus.journal.verdicts import verdict_key
-from bus.runs.story import readable
 from bus.wire.errors import Unavailable
 from bus.wire.messages import QuestionAsked, message_type
 from bus.wire.subjects import ID_PATTERN, check_id, finished, is_canary, key_of

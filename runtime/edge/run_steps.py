@@ -16,7 +16,7 @@ from runtime.edge.trace_schemas import RunTrace, TracedAsk, TracedMessage, Trace
 from runtime.replay.explained import explained
 from runtime.replay.prompts_asked import prompts_asked
 from runtime.replay.steps import Step, steps_of
-from runtime.replay.trace import ASKED, Trace, masked_trace
+from runtime.replay.trace import Trace, masked_trace
 
 
 @functools.cache
@@ -34,7 +34,7 @@ def _steps(trace: Trace) -> list[tuple[int, Step]]:
 def stages_of(trace: Trace) -> RunTrace:
     """The run's stages, masked."""
     trace = masked_trace(trace)
-    asked_at = next((record.time for record in trace.records if record.key.type == ASKED), 0.0)
+    asked_at = trace.story.asked_at
     last = max((record.time for record in trace.records if record.key.type in BY_TYPE), default=asked_at)
     stages = tuple(_stage(number, step, asked_at) for number, step in _steps(trace))
     told = explained(trace)

@@ -9,11 +9,9 @@ from aiohttp import web
 from anyio import CapacityLimiter, to_thread
 
 from bus.runs.runs import NoSuchRun, no_such_run
-from bus.wire.subjects import check_id
-from runtime.edge.door import CALLER
 from runtime.edge.problems import Problem
 from runtime.edge.routes import Reply, Route, json_response, parameter
-from runtime.edge.state import EDGE
+from runtime.edge.runs import named_run
 from runtime.edge.trace_schemas import RunTrace, TracedStep
 from runtime.replay.journal_traces import read_run
 from runtime.replay.trace import Trace
@@ -53,9 +51,7 @@ async def run_step(request: web.Request) -> web.Response:
 
 async def _trace(request: web.Request) -> Trace:
     """The caller's run. Raises NoSuchRun, BadId, Unavailable."""
-    edge = request.app[EDGE]
-    run_id = check_id(request.match_info["run_id"])
-    await edge.check_theirs(request[CALLER], run_id)
+    edge, run_id = await named_run(request)
     try:
         return await read_run(edge.runs.journal, run_id)
     except NoSuchRun:

@@ -33,8 +33,7 @@ STREAM = (
 _RECORD = "With `Accept: application/json`, the record of the finished run."
 _FAILED = Reply("The record of a run that failed.", RunRecord)
 
-
-_record = msgspec.json.Decoder(RunRecord)
+_decoder = msgspec.json.Decoder(RunRecord)
 
 
 class Cancelled(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,7 +82,7 @@ async def finished_record(edge: Edge, reader: Reader, deadline_s: float) -> RunR
     run_id = reader.run_id
     late = f"run {run_id} did not finish within {deadline_s:g} s; look at /v1/runs/{run_id}, or ask for a stream"
     await all_batches(reader, deadline_s + edge.timeouts.grace_s, late, run_headers(run_id))
-    record = _record.decode(reader.record) if reader.record else await edge.runs.record(run_id)
+    record = _decoder.decode(reader.record) if reader.record else await edge.runs.record(run_id)
     assert record is not None, "a run that has ended has a record"
     return record
 
@@ -97,12 +96,17 @@ def status_of(record: RunRecord) -> int:
     return FAILURES.get(record.reason or "", 500)
 
 
+async def named_run(request: web.Request) -> tuple[Edge, str]:
+    """The edge, and the caller's run that the path names. Raises NoSuchRun, BadId, Unavailable."""
+    edge, run_id = request.app[EDGE], check_id(request.match_info["run_id"])
+    await edge.check_theirs(request[CALLER], run_id)
+    return edge, run_id
+
+
 @Route("GET", "/v1/runs/{run_id}", {200: Reply("The record of the run so far.", RunRecord)}, "read", problems=(503,))
 async def look_up(request: web.Request) -> web.Response:
     """Look up a run."""
-    run_id = check_id(request.match_info["run_id"])
-    edge = request.app[EDGE]
-    await edge.check_theirs(request[CALLER], run_id)
+    edge, run_id = await named_run(request)
     record = await edge.runs.record(run_id)
     if record is None:
         raise no_such_run(run_id)
@@ -119,9 +123,8 @@ async def look_up(request: web.Request) -> web.Response:
 )
 async def resume(request: web.Request) -> web.StreamResponse:
     """Stream the events of a run, from the start or after the last one you received."""
-    edge = request.app[EDGE]
-    run_id, after = check_id(request.match_info["run_id"]), last_event_id(request)
-    await edge.check_theirs(request[CALLER], run_id)
+    after = last_event_id(request)
+    edge, run_id = await named_run(request)
     with await edge.runs.read(run_id) as reader:
         if reader.ends_by(after):
             return web.Response(status=204, headers=run_headers(run_id))
@@ -139,12 +142,10 @@ class Marked(msgspec.Struct, frozen=True, kw_only=True):
 @Route("POST", "/v1/runs/{run_id}/verdict", {200: Reply("The verdict is kept.", Marked)}, "ask", problems=(404, 503))
 async def judge(request: web.Request, judged: Judged) -> web.Response:
     """Say whether a run was right."""
-    edge, caller = request.app[EDGE], request[CALLER]
-    run_id = check_id(request.match_info["run_id"])
-    await edge.check_theirs(caller, run_id)
+    edge, run_id = await named_run(request)
     if not await edge.runs.latest([key_of(QuestionAsked, run_id).subject]):
         raise no_such_run(run_id)
-    verdict = Verdict(verdict=judged.verdict, note=judged.note, by=caller.name)
+    verdict = Verdict(verdict=judged.verdict, note=judged.note, by=request[CALLER].name)
     number = await add_verdict(edge.runs.journal, run_id, verdict, patience_s=PATIENCE_S)
     return json_response(Marked(run_id=run_id, verdict=judged.verdict, number=number))
 
@@ -152,9 +153,7 @@ async def judge(request: web.Request, judged: Judged) -> web.Response:
 @Route("POST", "/v1/runs/{run_id}/cancel", {200: Reply("How the run ended.", Cancelled)}, "ask", problems=(503,))
 async def cancel(request: web.Request) -> web.Response:
     """Cancel a run."""
-    edge = request.app[EDGE]
-    run_id = check_id(request.match_info["run_id"])
-    await edge.check_theirs(request[CALLER], run_id)
+    edge, run_id = await named_run(request)
     ended = await edge.cancel(run_id)
     record = await edge.runs.record(run_id)
     return json_response(Cancelled(run_id=run_id, cancelled=ended, outcome=record.outcome if record else None))

@@ -18,7 +18,7 @@ from bus.delivery.elsewhere import count_elsewhere
 from bus.journal.records import RECEIVED, TRACEPARENT, VIA
 from bus.powers.events import Queued
 from bus.runs.router import Reader
-from bus.runs.runs import NoSuchRun, Runs, Submitted, no_such_run
+from bus.runs.runs import NoSuchRun, QuestionRun, Runs, no_such_run
 from bus.transport.health import Watch
 from bus.wire.errors import Unavailable
 from bus.wire.messages import QuestionAsked
@@ -188,9 +188,8 @@ class Edge:
         del self.queued[run_id]
         if entering.cancelled():
             shown.fail(Problem(409, "cancelled", "the question was cancelled before it began"))
-        elif (
-            error := entering.exception()
-        ) is not None:  # there is no run to resume, so the client gets the error itself
+        elif (error := entering.exception()) is not None:
+            # There is no run to resume, so the client gets the error itself.
             stops = Unavailable("this process stops")
             shown.fail(problem_of(error if isinstance(error, EXPECTED) else stops))
         else:
@@ -202,7 +201,7 @@ class Edge:
         question: QuestionAsked,
         transport: str,
         deadline_s: float | None,
-        run: Submitted,
+        run: QuestionRun,
         position: Position | None = None,
     ) -> Reader:
         access, run_id = caller.access, run.run_id
@@ -234,7 +233,7 @@ class Edge:
         return reader
 
     async def _left_early(
-        self, question: QuestionAsked, run_id: str, submitting: asyncio.Task[tuple[Submitted, Reader]]
+        self, question: QuestionAsked, run_id: str, submitting: asyncio.Task[tuple[QuestionRun, Reader]]
     ) -> None:
         """The client left while its question was being written: its run can be cancelled only after that."""
         await asyncio.wait([submitting])

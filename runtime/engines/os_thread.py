@@ -1,9 +1,8 @@
 """A thread for mlx calls, whose `join` waits until the operating system has ended it.
 
 Python's own `join` returns when the thread's Python state is gone. Then mlx frees what it compiled on the thread and takes the
-interpreter lock to do so; if the interpreter exits at that moment, glibc aborts the process (one in twenty runs of `index
-build` with an mlx embedder, Python 3.12, mlx 0.32). Outside Linux it does not wait: threads end there without the unwinding
-that aborts.
+interpreter lock to do so; if the interpreter exits at that moment, glibc aborts the process (seen in one of twenty runs, with
+Python 3.12 and mlx 0.32). Outside Linux it does not wait: threads end there without the unwinding that aborts.
 """
 
 import threading

@@ -15,9 +15,8 @@ from bus.delivery.execution import Services, check_bound, execute, outputs_of
 from bus.delivery.graph import Graph, joined
 from bus.journal.access import Groups, access_in
 from bus.journal.journal import Journal
-from bus.journal.records import CAUSE, DEADLINE, Record, as_now, encode
+from bus.journal.records import CAUSE, DEADLINE, Record, as_now, encode, readable
 from bus.powers.events import Emitter, decode_event
-from bus.runs.story import readable
 from bus.transport.envelope import count_in
 from bus.wire.messages import AnswerRequested, AnswerSettled, Message, QuestionAsked, lane_of, stage_name, stage_names
 from bus.wire.parts import Question

@@ -18,8 +18,9 @@ from bus.powers.asking import AskRequest
 from bus.powers.searching import SearchReply, SearchRequest, answers, record_of, reply_of
 from bus.wire.errors import Failure, Unavailable
 from runtime.engines.rendering import Renderer, make_engine
+from runtime.engines.scripted.engine import words
 from runtime.processes.inference import Inference
-from runtime.replay.recorded_powers import digests, failure_of, words
+from runtime.replay.recorded_powers import digests, failure_of
 from runtime.replay.trace import Trace
 from runtime.settings import IndexSettings, Settings
 

@@ -7,6 +7,7 @@ from groundwire.wire import NearPassage, Reference
 from mcp_types import CallToolResult, ResourceLink
 
 from bus.runs.run_record import RunRecord
+from bus.wire.messages import same_fields
 from bus.wire.settled import UnverifiedSentence
 from index.source_paths import source_path
 from prompts.vocabulary import Confidence, Outcome, Reason
@@ -105,17 +106,8 @@ def _citations(run: Transcript, base: str) -> Iterator[CitedPassage]:
     for each in cited(run.text, run.references, base):
         passage = cited_at[each.n]
         uri = source_uri(each.source_id, passage.source_start, passage.source_end)
-        yield CitedPassage(
-            n=each.n,
-            start=each.start,
-            end=each.end,
-            source_id=each.source_id,
-            title=each.title,
-            url=opened(each.url, base, uri),
-            uri=uri,
-            page=passage.page,
-            quote=each.quote,
-        )
+        own = {"url": opened(each.url, base, uri), "uri": uri, "page": passage.page}
+        yield CitedPassage(**(same_fields(each, CitedPassage) | own))
 
 
 def _source(each: Reference, base: str) -> CitedSource:
@@ -127,16 +119,9 @@ def _source(each: Reference, base: str) -> CitedSource:
 def _closest(passage: NearPassage, base: str) -> ClosestPassage:
     start, end = passage.source_start, passage.source_end
     uri = source_uri(passage.source_id, start, end)
-    return ClosestPassage(
-        source_id=passage.source_id,
-        title=passage.title or passage.source_id,
-        url=opened(passage.url or source_path(passage.source_id, start, end), base, uri),
-        uri=uri,
-        page=passage.page,
-        start=start,
-        end=end,
-        text=passage.text,
-    )
+    url = opened(passage.url or source_path(passage.source_id, start, end), base, uri)
+    own = {"title": passage.title or passage.source_id, "url": url, "uri": uri, "start": start, "end": end}
+    return ClosestPassage(**(same_fields(passage, ClosestPassage) | own))
 
 
 def _text(answer: Answer, passages: tuple[NearPassage, ...]) -> str:

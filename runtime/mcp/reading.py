@@ -1,6 +1,5 @@
 """The tools that read the documents: `search` for passages, `open_source` for a text, `check` to compare a text with them."""
 
-from bisect import bisect_right
 from typing import Annotated
 
 import msgspec
@@ -143,12 +142,11 @@ async def open_source(context: Context, arguments: OpenArguments) -> CallToolRes
 
 def _opened(source: SourceText, base: str) -> OpenedSource:
     uri = source_uri(source.source_id, source.start, source.end)
-    at = bisect_right(source.page_starts, source.start, key=lambda page: page[0]) - 1
     own = {
         "title": source.title or source.source_id,
         "url": opened(source.url or source_path(source.source_id, source.start, source.end), base, uri),
         "uri": uri,
-        "page": source.page_starts[at][1] if at >= 0 else None,
+        "page": source.page_at(source.start),
         "next": source.end if source.end < source.characters else None,
     }
     return OpenedSource(**(same_fields(source, OpenedSource) | own))

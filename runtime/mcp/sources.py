@@ -3,9 +3,9 @@
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from bus.powers.sources import ListAsked, SourceList, SourceText, TextAsked, ask_sources
+from runtime.edge.cited import absolute
 from runtime.edge.door import check_scope
 from runtime.mcp.tools import Peer
-from runtime.source_links import absolute
 
 PREFIX = "groundwire://source/"
 #: All addresses, as an RFC 6570 template.

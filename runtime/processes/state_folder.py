@@ -1,6 +1,6 @@
 """The folder of a stack's state: where it is, and which stack runs over it.
 
-Imports next to nothing, for who only asks that.
+Imports next to nothing, for commands that need only this.
 """
 
 import fcntl

@@ -10,6 +10,6 @@ Most of it takes a `Trace` and needs no bus, index or model; only `journal_trace
     difference        where two runs differ, and where two JSON texts do
     explained, why    the reasons of a run, and why it does not cite a source
     prompts_asked     the prompts of a step, by today's prompt files
-    run_rows          a row for each run, for lists; `data_frames` and `run_statistics` are of many runs
+    run_rows          a row for each run, for lists; `run_statistics` is of many runs
     sharing, masks    a trace with stand-ins for what must not be shown
 """

@@ -1,6 +1,5 @@
 """Stand-ins for device, index and event stream that answer from a record; the powers above them are the usual code."""
 
-import re
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -18,9 +17,9 @@ from bus.wire import errors
 from bus.wire.errors import Failure, Unavailable
 from index.filters import words_of
 from prompts.contracts import PROMPTS
+from runtime.engines.scripted.engine import words
 from runtime.replay.trace import Shown, own
 
-_WORDS = re.compile(r"\s*\S+|\s+$")
 _FAILURES: dict[str, type[Failure]] = {
     name: cls for name, cls in vars(errors).items() if isinstance(cls, type) and issubclass(cls, Failure)
 }
@@ -159,7 +158,3 @@ class EventMemory:
 
 def text_of(lines: Sequence[bytes]) -> str:
     return shown_text([EventFrame("", 0, b"\n".join(lines), {}, fenced=True)]) if lines else ""
-
-
-def words(text: str) -> list[str]:
-    return _WORDS.findall(text)

@@ -166,7 +166,7 @@ class Miss:
 
 
 def misses(case: Case, record: RunRecord, *, same_replies: bool = True) -> tuple[Miss, ...]:
-    """What does not hold. `same_replies`: the model said what it said then, so the gate must catch what it caught."""
+    """What does not hold. `same_replies`: the model's replies are the recorded ones, so the gate must catch the same sentences."""
     found: list[Miss] = []
     if case.outcome is not None and record.outcome != case.outcome:
         found.append(Miss("outcome", case.outcome, ending(record.outcome, record.reason)))

@@ -1,3 +1,1 @@
-"""What a finished run is told as: metrics, and spans of OpenTelemetry. Both are read from the run's own records, whichever way the
-question came in; nothing is measured while it is answered.
-"""
+"""Metrics and OpenTelemetry spans of finished runs, read from their records; nothing is measured while a run goes on."""

@@ -169,6 +169,10 @@ def test_list_of_steps_is_shown_whole(question: str, whole: bool) -> None:
     found_steps = shown(question, (0.001, 0.001, 0.001, 0.5, 0.001, 0.001), steps)
     assert (sorted(found_steps) == sorted(steps)) == whole
     assert found_steps[0] == steps[3]
+    far, near = "The mill is near the bridge over the brook.", "Never put a hand into the wheel."
+    found_steps = shown(question, (0.0, 0.001, 0.001, 0.001, 0.5, 0.001, 0.001, 0.0), [far, *steps, near])
+    assert (near in found_steps) == whole
+    assert far not in found_steps
 
 
 def test_long_list_of_steps_begins_with_the_first() -> None:

@@ -70,12 +70,34 @@ def test_duration_is_a_number_of_time_units(text: str, there: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "there"),
+    [
+        ("The plumber is on 01632 960 800.", True),
+        ("Plumber: +34 600 123-456", True),
+        ("For the plumber dial 118.", True),
+        ("The plumber came on 2026-10-03 and in 2019 for 1,250.50.", False),
+        ("The electrician is on 01632 960 800.", False),
+    ],
+)
+def test_telephone_number_is_of_the_one_named(text: str, there: bool) -> None:
+    assert signs_of("phone number of the plumber", (("prose", text),))["no_count"] == float(not there)
+
+
+@pytest.mark.parametrize(
     ("question", "measure"),
     [
         ("店面的物业费每月多少？", "price"),
         ("一年免费几次？", ""),
         ("How long may I stay?", "duration"),
         ("How old is it?", ""),
+        ("What is the plumber's phone number?", "phone"),
+        ("May I use my phone here?", ""),
+        ("numéro de téléphone du plombier", "phone"),
+        ("teléfono del fontanero", "phone"),
+        ("배관공 전화번호가 어떻게 되나요?", "phone"),
+        ("水管工的电话是多少？", "phone"),
+        ("ما هو رقم هاتف السباك؟", "phone"),
+        ("몽골의 국가 전화번호가 뭐야?", ""),
     ],
 )
 def test_measure_of_a_question(question: str, measure: str) -> None:

@@ -1,4 +1,4 @@
-"""The shown part of a text with a token limit or a stop sequence."""
+"""The shown part of a text with a token limit."""
 
 import itertools
 

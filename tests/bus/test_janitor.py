@@ -11,9 +11,8 @@ import pytest
 
 from bus.delivery.actor import actor
 from bus.journal import janitor as janitor_module
-from bus.journal.deadlines import LONGEST_S
 from bus.journal.janitor import Janitor
-from bus.journal.records import DEADLINE
+from bus.journal.records import DEADLINE, LONGEST_S
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
 from bus.wire.messages import QuestionAsked, QuestionReady, RunFinished

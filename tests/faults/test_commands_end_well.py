@@ -54,5 +54,6 @@ async def test_unusable_state_folder_is_one_line(index: Path, tmp_path: Path, st
     ask = await start(index, tmp_path / state)
     told, said = await ask.communicate()
     assert (ask.returncode, told) == (1, b"")
-    assert [line for line in said.decode().splitlines() if line.startswith("error: the state folder")]
+    (line,) = [line for line in said.decode().splitlines() if line.startswith("error: the state folder")]
+    assert line.endswith("set another as GROUNDWIRE_STATE")
     assert b"Traceback" not in said

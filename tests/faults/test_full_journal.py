@@ -15,7 +15,7 @@ from bus.journal.pruning import Rule, pin, prune, remove_run, unpin
 from bus.journal.room import Room
 from bus.journal.sweeping import sweep
 from bus.runs.run_record import record_of
-from bus.runs.runs import Runs, Submitted
+from bus.runs.runs import QuestionRun, Runs
 from bus.runs.story import story_of
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
@@ -89,7 +89,7 @@ async def test_questions_are_answered_in_a_full_journal(small: BusSettings, wire
             await pin(wire.journal, pinned)
             left = iter(range(600))
 
-            async def submitted(asked: QuestionAsked) -> Submitted:
+            async def submitted(asked: QuestionAsked) -> QuestionRun:
                 """Asked as a client does: a refused question is asked again."""
                 while True:
                     with contextlib.suppress(Unavailable):

@@ -16,7 +16,7 @@ from index import languages
 from prompts import notices
 from runtime.cli import commands
 from runtime.cli import groundwire as groundwire_group
-from runtime.commands.answer_shown import answer_pieces, passage_pieces, print_passages
+from runtime.commands.answer_shown import answer_pieces, passage_pieces, print_passages, uncited
 from runtime.terminal import styled
 from tests.commands import groundwire
 from tests.runtime.edge.conftest import citation
@@ -99,6 +99,18 @@ def test_matching_words_are_bold_and_terminal_is_safe(capsys: pytest.CaptureFixt
         "     a line",
         "   Not in it: shipping, fees",
     ]
+    near = msgspec.structs.replace(near, text="Two refunds. " + "One more line. " * 12)
+    assert styled(*passage_pieces(1, near, "Not in it:")).splitlines()[2:4] == ["   > \x1b[1mTwo refunds\x1b[0m", ""]
+
+
+def test_passages_near_an_answer_are_those_of_which_nothing_is_cited() -> None:
+    one = citation(1, "Paid in 3 days.")
+    place = {"source_id": one.source_id, "title": "A", "url": "", "page": None, "text": "", "marked": (), "score": 0.5}
+    near = [NearPassage(source_start=start, source_end=start + 9, **place) for start in (0, 50)]
+    record = RunRecord(
+        run_id="r", status="finished", question="", profile="general", citations=(one,), nearby=tuple(near)
+    )
+    assert uncited(record) == near[1:]
 
 
 @pytest.mark.parametrize(

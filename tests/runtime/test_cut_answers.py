@@ -1,4 +1,4 @@
-"""`max_tokens` and `stop`: the shown text ends there, the record has the reason, the model stops, no unchecked text is shown."""
+"""`max_tokens`: the shown text ends there, the record has the reason, the model stops, no unchecked text is shown."""
 
 import asyncio
 import itertools

@@ -184,15 +184,6 @@ async def test_state_folder_is_private(tmp_path: Path) -> None:
     assert {path: mode for path, mode in modes.items() if mode} == {}
 
 
-@pytest.mark.parametrize("where", ["file/state", "file", "/proc/1/nothing"])
-async def test_impossible_state_folder_is_one_line(tmp_path: Path, where: str) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(
-        Unavailable, match=r"the state folder .* cannot be used \(.*\); set another as GROUNDWIRE_STATE"
-    ):
-        await Stack(Settings(), tmp_path / where, (), sync_always=False).start()
-
-
 def test_no_home_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HOME", raising=False)
     monkeypatch.setattr("pwd.getpwuid", lambda uid: {}[uid])

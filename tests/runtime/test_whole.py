@@ -250,7 +250,7 @@ async def test_near_passages_are_shown_as_closest(run: Whole, language: str, rel
     (passage,) = record.passages
     assert (passage.source_id, passage.text) == (source, PAGES[source][1])
     assert word in [passage.text[start:end] for start, end in passage.marked]
-    sent = msgspec.structs.replace(passage, best=msgspec.UNSET, missing=msgspec.UNSET)
+    sent = msgspec.structs.replace(passage, missing=msgspec.UNSET)
     assert events[-2]["items"] == [msgspec.json.decode(msgspec.json.encode(sent))]
     start, end = passage.best
     assert word in passage.text[start:end]

@@ -8,7 +8,7 @@ from actors.gate.copies.alignment import Copy, CopyChange, CopyToken, copy_of
 from actors.gate.copies.nouns import other_noun
 from actors.gate.places import EvidenceSentence
 from actors.gate.thresholds import ADDED_WORDS, REPLACED_WORDS, SWAPPED_WORDS
-from index.languages.negation import Negated, negations
+from index.languages.negation import Negated, is_in_reach, negations
 
 
 def changed_in_copy(
@@ -86,7 +86,7 @@ def _swapped(copy: Copy, change: CopyChange, language: str) -> str:
                 if (
                     whole
                     and _opposed(term, was)
-                    and _negated(copy.text, term, language) == _negated(copy.there, was, language)
+                    and is_in_reach(copy.text, term.start, language) == is_in_reach(copy.there, was.start, language)
                 ):
                     return f"says {term.text} for {was.text}"
     return ""
@@ -111,10 +111,6 @@ def _opposed(term: Term, other: Term) -> bool:
         for mine in term.senses
         for theirs in other.senses
     )
-
-
-def _negated(text: str, term: Term, language: str) -> bool:
-    return any(one.start <= term.start < one.end for one in negations(text, language))
 
 
 def _touching(all_forces: list[Force], span: tuple[int, int]) -> list[Force]:

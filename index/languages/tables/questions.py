@@ -27,7 +27,8 @@ class Asks(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     manner: Patterns
     limit: Patterns  # a bound, a default, a size, a price
     yes_no: Patterns
-    price: Patterns  # of no kind of its own: it is asked for as a count or a limit, as is the next
+    price: Patterns  # of no kind of its own: it is asked for as a count or a limit, as are the next
+    phone: Patterns  # a telephone number
     duration: Patterns
 
 

@@ -95,8 +95,8 @@ class Reference(Part, frozen=True, kw_only=True, omit_defaults=True):
 class NearPassage(Part, frozen=True, kw_only=True):
     """A passage shown as one of the closest, not as an answer. `marked`: stretches of `text` that match the question.
 
-    `headings` lead to it. A record as clients read it has two fields more for its first passage, unless the passage has no word of
-    the question: `best`, the sentence with most words of the question as a stretch of `text`, and `missing`, the words it lacks.
+    `headings` lead to it. `best` of the first passage is the sentence that answers most likely, as a stretch of `text`. A record as
+    clients read it also has the words of the question that this passage lacks as `missing`, unless it has none of them.
     """
 
     source_id: str

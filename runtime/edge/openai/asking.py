@@ -4,7 +4,7 @@ What changes only how a model would write (temperature, seed, effort) is accepte
 What a client would wait for in vain, or read the answer by, is refused, with an error in the form that OpenAI clients read.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from aiohttp import web
 from groundwire.wire import Turn
@@ -58,7 +58,7 @@ OPENAI_ERRORS = _OpenAIErrors(schemas.ChatError, "application/json", openai_erro
 MOST_TOKENS = 4096
 _ONE = "there is one answer to a question; leave it out, or send 1"
 _NO_LOGPROBS = "an answer is checked text without log probabilities; leave it out"
-_NO_PENALTY = "what an answer repeats is not counted; leave it out, or send 0"
+NO_PENALTY = "what an answer repeats is not counted; leave it out, or send 0"
 _NO_TOOLS = "no tool is ever called; send `auto` or `none`, or leave it out"
 
 #: Field, whether it asks for what cannot be done, and why.
@@ -66,8 +66,8 @@ type Rule[T] = tuple[str, Callable[[T], bool], str]
 
 _RULES: tuple[Rule[ChatAsked], ...] = (
     ("n", lambda asked: asked.n not in (None, 1), _ONE),
-    ("presence_penalty", lambda asked: bool(asked.presence_penalty), _NO_PENALTY),
-    ("frequency_penalty", lambda asked: bool(asked.frequency_penalty), _NO_PENALTY),
+    ("presence_penalty", lambda asked: bool(asked.presence_penalty), NO_PENALTY),
+    ("frequency_penalty", lambda asked: bool(asked.frequency_penalty), NO_PENALTY),
     ("logit_bias", lambda asked: bool(asked.logit_bias), "no token is preferred to another; leave it out"),
     ("stop", lambda asked: bool(asked.stop), "an answer ends with its last sentence; leave it out"),
     ("logprobs", lambda asked: bool(asked.logprobs), _NO_LOGPROBS),
@@ -97,11 +97,16 @@ async def check_model(request: web.Request, model: str) -> None:
         raise Problem(404, "model_not_found", f"model: {error}".replace("\n", "; ")) from None
 
 
-def check_chat(asked: ChatAsked) -> None:
+def check_rules[T](rules: Iterable[Rule[T]], asked: T) -> None:
     """Raises Problem for the first field that asks for what cannot be done."""
-    for field, asks, why in _RULES:
+    for field, asks, why in rules:
         if asks(asked):
             raise unsupported(field, why)
+
+
+def check_chat(asked: ChatAsked) -> None:
+    """Raises Problem for the first field that asks for what cannot be done."""
+    check_rules(_RULES, asked)
     for m, message in enumerate(asked.messages):
         for p, part in enumerate(message.content if isinstance(message.content, tuple) else ()):
             if part.type not in ("text", "refusal"):
@@ -121,9 +126,7 @@ def question_of(
         "question": text,
         "conversation_history": history,
         "profile": asked.model,
-        "constraints": Constraints(
-            max_tokens=min(max_tokens, MOST_TOKENS) if max_tokens else None,
-        ),
+        "constraints": Constraints(max_tokens=min(max_tokens, MOST_TOKENS) if max_tokens else None),
         "on_disconnect": asked.on_disconnect or ("continue" if key else "cancel"),
         "idempotency_key": key,
     }

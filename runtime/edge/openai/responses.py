@@ -16,8 +16,8 @@ from bus.wire.subjects import ID_PATTERN
 from runtime.edge.cited import base_of, markdown, opened_passages, within
 from runtime.edge.door import CALLER
 from runtime.edge.openai import responses_kept
-from runtime.edge.openai.asking import OPENAI_ERRORS
-from runtime.edge.openai.responses_asked import check_parameters, question_of
+from runtime.edge.openai.asking import OPENAI_ERRORS, check_rules
+from runtime.edge.openai.responses_asked import RULES, question_of
 from runtime.edge.openai.responses_events import EVENTS, ResponseEvents
 from runtime.edge.openai.responses_kept import Kept, begun, item_id, kept_of, part_of, response_of
 from runtime.edge.openai.responses_schemas import Response, ResponseAsked, ResponseDeleted
@@ -107,7 +107,7 @@ class ResponseForm(ResponseEvents):
 async def create(request: web.Request, body: ResponseAsked) -> web.StreamResponse:
     """Ask as a client of OpenAI's Responses API; `model` names a profile."""
     edge = request.app[EDGE]
-    check_parameters(body)
+    check_rules(RULES, body)
     body, question = await question_of(request, body)
     waits = not (body.stream or body.background)
     async with submit_or_join(request, question, "responses", waits=waits) as reader:

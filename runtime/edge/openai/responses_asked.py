@@ -19,15 +19,13 @@ from bus.wire.requests import check_text
 from bus.wire.subjects import key_of
 from runtime.edge.cited import markdown, within
 from runtime.edge.door import CALLER, Caller
-from runtime.edge.openai.asking import MOST_TOKENS, Rule, check_model, unsupported
+from runtime.edge.openai.asking import MOST_TOKENS, NO_PENALTY, Rule, check_model, unsupported
 from runtime.edge.openai.responses_kept import Kept, kept_of
 from runtime.edge.openai.responses_schemas import InputItem, ResponseAsked
 from runtime.edge.parameters import idempotency_key
 from runtime.edge.problems import Problem
 from runtime.edge.request_parsing import TURN_CHARS, TURNS, history_of
 from runtime.edge.state import EDGE, Edge
-
-_NO_PENALTY = "what an answer repeats is not counted; leave it out, or send 0"
 
 _TEXTS = ("input_text", "output_text", "text", "refusal")
 #: The values of `include`; none of them adds anything here.
@@ -59,8 +57,8 @@ RULES: tuple[Rule[ResponseAsked], ...] = (
         lambda body: bool(body.top_logprobs),
         "an answer is checked text without log probabilities; leave it out",
     ),
-    ("presence_penalty", lambda body: bool(body.presence_penalty), _NO_PENALTY),
-    ("frequency_penalty", lambda body: bool(body.frequency_penalty), _NO_PENALTY),
+    ("presence_penalty", lambda body: bool(body.presence_penalty), NO_PENALTY),
+    ("frequency_penalty", lambda body: bool(body.frequency_penalty), NO_PENALTY),
     (
         "stream_options",
         lambda body: bool(body.stream_options and body.stream_options.include_obfuscation),
@@ -86,13 +84,6 @@ RULES: tuple[Rule[ResponseAsked], ...] = (
         "an answer is text with citations; send `text`",
     ),
 )
-
-
-def check_parameters(body: ResponseAsked) -> None:
-    """Raises Problem for the first field that cannot be honoured."""
-    for field, asks, why in RULES:
-        if asks(body):
-            raise unsupported(field, why)
 
 
 async def question_of(request: web.Request, body: ResponseAsked) -> tuple[ResponseAsked, QuestionAsked]:

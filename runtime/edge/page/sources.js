@@ -98,6 +98,13 @@ export function showPassages(list, passages, complete = 1) {
   return passages.length > 0;
 }
 
+/* The passages of which nothing is cited. */
+export function uncited(passages, citations) {
+  const overlaps = (near, one) =>
+    near.source_id === one.source_id && near.source_start < one.source_end && one.source_start < near.source_end;
+  return passages.filter(near => !citations.some(one => overlaps(near, one)));
+}
+
 /* What is around the most matches of a passage, on one line. Stretches count characters, as documents do, not UTF-16 units. */
 function glimpse(passage, box) {
   const letters = Array.from(passage.text), starts = passage.marked.map(([start]) => start);

@@ -6,7 +6,7 @@ import { Growing } from "./answer.js";
 import { asMarkdown, asText, copy } from "./copy.js";
 import { offerVerdict } from "./feedback.js";
 import { openSource } from "./panel.js";
-import { placesOf, previewed, showMissing, showPassages, showReasons, showSources } from "./sources.js";
+import { placesOf, previewed, showMissing, showPassages, uncited, showReasons, showSources } from "./sources.js";
 import { known, say, seconds, word } from "./speech.js";
 
 /* Failures that cut an answer short; any other error takes back what was shown. */
@@ -193,7 +193,7 @@ export class Turn {
     if (!this.references.length) this.references = record.references;
     if (this.outcome === "closest") this.showNear(record.passages);
     else if (this.outcome !== "refused") this.showReferences(record.citations);
-    this.reveal("nearby", showPassages(this.nearby, record.nearby, 0));
+    this.reveal("nearby", showPassages(this.nearby, uncited(record.nearby, record.citations), 0));
     if (!this.withheld.children.length) record.withheld.forEach(each => this.withhold(each));
     this.end();
   }

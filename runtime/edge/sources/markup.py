@@ -18,6 +18,7 @@ from bus.powers.sources import WIDEST, WIDTH, NotServed, PageAsked, PageView, So
 from index.languages import LANGUAGES
 from index.languages.characters import visible
 from index.languages.tables.texts import SourcePage
+from index.text.sentences import CELLS
 from runtime.edge.sources.data import Addresses
 from runtime.edge.state import Edge
 
@@ -26,7 +27,6 @@ CITED = "cited"
 _PARAGRAPH = re.compile(r"\S(?:.|\n(?!\s*\n))*")
 _BULLET = re.compile(r"[-*+\u2022]\s+")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
-_CELLS = " | "
 
 
 def put(parent: Element, text: str) -> Element:
@@ -130,9 +130,9 @@ class MarkedBlocks:
 
     def _cells(self, block: Block) -> Iterator[tuple[int, int]]:
         at = block.start
-        for cell in self._slice(block.start, block.end).split(_CELLS):
+        for cell in self._slice(block.start, block.end).split(CELLS):
             yield at, at + len(cell)
-            at += len(cell) + len(_CELLS)
+            at += len(cell) + len(CELLS)
 
     def _placed(self, cells: Sequence[tuple[int, int]], columns: Sequence[str]) -> list[tuple[int, int]] | None:
         """Each column's cell, without the column's name; None for a row that does not name them in their order."""
@@ -186,11 +186,6 @@ PDF = "application/pdf"
 LARGEST_PAGE = 1_000_000
 #: The longest that a page may take to be drawn, in seconds, with its wait for others.
 DRAW_S = 30.0
-
-
-def page_at(text: SourceText, offset: int) -> int:
-    before = [number for start, number in text.page_starts if start <= offset]
-    return before[-1] if before else 1
 
 
 async def add_page(

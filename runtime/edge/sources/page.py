@@ -32,7 +32,6 @@ from runtime.edge.sources.markup import (
     add_links,
     add_page,
     article_of,
-    page_at,
 )
 from runtime.edge.state import EDGE, Edge
 
@@ -153,7 +152,7 @@ async def _document_page(request: web.Request, edge: Edge, named: str, caller: C
     else:
         _add_head(main, text, to, words, language)
     if text.media_type == PDF and text.pages:
-        number_of_page = number_of_page or page_at(text, cited[0])
+        number_of_page = number_of_page or text.page_at(cited[0]) or 1
         on_page = TextAsked(source_id=named, page=number_of_page, groups=caller.groups)
         await add_page(main, edge, on_page, cited, to, words)
     else:

@@ -17,13 +17,12 @@ from bus.runs.run_record import RunRecord
 from bus.wire.messages import same_fields
 from bus.wire.settled import UnverifiedSentence
 from index.source_paths import on_the_web, source_path
-from runtime.edge.cited import base_of, cited
+from runtime.edge.cited import absolute, base_of, cited
 from runtime.edge.problems import Problem
 from runtime.edge.relay import TextForm
 from runtime.edge.sse import DONE
 from runtime.edge.state import EDGE
 from runtime.edge.ui_stream import schemas as ui
-from runtime.source_links import absolute
 
 #: The SDK and proxies recognise the stream by this header.
 UI_HEADERS = {"x-vercel-ai-ui-message-stream": "v1"}

@@ -74,7 +74,7 @@ def in_reading_order(quoted: list[Quoted]) -> list[Quoted]:
 
 
 def _citing(one: Quoted, again: Quoted) -> Quoted:
-    """What was said once, citing also the evidence that says it again in the same words."""
+    """The quotation, citing also the evidence of another one with the same words."""
     if again.evidence in one.cites or _bare(one.cited) != _bare(again.cited):
         return one
     cites = (*one.cites, again.evidence)

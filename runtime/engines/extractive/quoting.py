@@ -14,7 +14,7 @@ from index.languages.detection import detect
 from index.languages.negation import excludes
 from index.languages.words import terms
 from index.text.codes import without_article
-from index.text.sentences import split
+from index.text.sentences import CELLS, split
 from prompts.contracts import SECTIONS, Evidence, Unit
 from runtime.engines.extractive.queries import parts_of
 from runtime.engines.extractive.quoted import Quoted, in_one_line, said_once
@@ -22,8 +22,6 @@ from runtime.engines.extractive.ranking import Ranked, Read, best_of, rank, unli
 
 #: Besides the best sentence of each span, others are quoted from this probability on.
 WORTH_SAYING = 0.08
-#: Separates the cells of a row, which is quoted only where it answers best: next to a sentence it is a fragment.
-ROW = " | "
 #: A sentence with fewer content words says nothing on its own: a heading, a caption, a row of a table.
 FEWEST_TERMS = 2
 
@@ -89,7 +87,7 @@ def _found(
     shown: set[tuple[int, int]] = set()
     found: list[Quoted] = []
     for k, r in enumerate(ranked):
-        if r.read.passage in said and (ROW in r.text or (k > 0 and r.share < WORTH_SAYING)):
+        if r.read.passage in said and (CELLS in r.text or (k > 0 and r.share < WORTH_SAYING)):
             continue
         if (r.read.passage, r.read.position) in shown:
             continue

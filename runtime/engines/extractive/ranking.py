@@ -36,8 +36,8 @@ type Lack = Literal["", "subject", "kind"]
 @dataclass(frozen=True, slots=True)
 class Read:
     """One unit of one text; indexes start at 0. `heading`: the nearest above it. `before`: the sentence before it, of which it
-    may speak as "it". `silent`: it says nothing, as a heading. `above`: the heading to name with it, where that says that what is
-    below it is left out or forbidden, or has words of another heading that does.
+    may speak as "it". `silent`: it states nothing, as a heading. `above`: the heading to name with it: one that forbids or leaves
+    out what is below it, or that shares words with such a heading.
     """
 
     passage: int

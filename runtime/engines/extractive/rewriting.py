@@ -78,7 +78,7 @@ def names_subject(question: str, language: str) -> str:
 
 
 def _brings_a_name(question: str, said: str) -> bool:
-    """Whether a name or a code stands in the question that was not said: capitals, digits, or Latin letters among others."""
+    """Whether the question has a name or code that the conversation has not: capitals, digits, or Latin letters among others."""
     words = list(_WORD.finditer(question))
     others = not all(is_latin(word[0]) or word[0].isdigit() for word in map(re.Match.group, words))
     for place, word in enumerate(map(re.Match.group, words)):

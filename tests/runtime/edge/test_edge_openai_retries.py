@@ -13,7 +13,7 @@ from bus.runs.runs import Runs
 from bus.wire.messages import QuestionAsked
 from bus.wire.settled import Settled
 from runtime.settings import EdgeSettings, Settings
-from tests.polling import ended
+from tests.polling import cancel, ended
 from tests.runtime.edge.conftest import TIMEOUTS, Bus, Pipeline
 from tests.runtime.served import edge_of, open_edge
 
@@ -60,12 +60,6 @@ def impatient_edge(bus: Bus, folder: Path) -> contextlib.AbstractAsyncContextMan
     return open_edge(settings, TIMEOUTS)
 
 
-async def _leave(asking: "asyncio.Task[aiohttp.ClientResponse]") -> None:
-    asking.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await asking
-
-
 async def test_whole_answer_waits_for_the_run(
     bus: Bus, pipeline: Pipeline, slow: Slow, body: dict[str, object], tmp_path: Path
 ) -> None:
@@ -104,7 +98,7 @@ async def test_retry_after_the_client_left(
 ) -> None:
     asking = asyncio.create_task(http.post(CHAT, json=body))
     run_id = await slow.runs.get()
-    await _leave(asking)
+    await cancel(asking)
     again = asyncio.create_task(http.post(CHAT, json=body, headers=RETRY))
     await asyncio.wait([again], timeout=TIMEOUTS.rejoin_s + 1)  # longer than a run without a client goes on
     slow.go.set()
@@ -165,7 +159,7 @@ async def test_run_ends_with_its_chat_client(
     run_id = await slow.runs.get()
     if "stream" in more:
         (await asking).close()
-    await _leave(asking)
+    await cancel(asking)
     if outcome == "answered":
         slow.go.set()
     assert (await ended(runs, run_id)).outcome == outcome

@@ -106,7 +106,7 @@ class UnverifiedSentence(_Struct, frozen=True, kw_only=True):
 class Run(_Struct, frozen=True, kw_only=True):
     """The record of a run. `outcome` is None while it runs; `reason` and `detail` say why there is no answer.
 
-    `withdrawn`: what was shown and taken back. `cut`: why the answer ends early, `length` or `stop`.
+    `withdrawn`: what was shown and taken back. `cut`: why the answer ends early: `length`.
     """
 
     run_id: str
