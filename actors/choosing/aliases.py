@@ -1,5 +1,6 @@
 """Other names of what a question names: those in brackets in the documents, "tail call elimination (TCE)"; those that a profile
-lists; the same words written with a space or without; and the same day written otherwise, "20 June" and "2026-06-20".
+lists; what initials stand for, "AGM" and "Annual general meeting"; the same words written with a space or without; and the same
+day written otherwise, "20 June" and "2026-06-20".
 
 A unit that has the other name counts as one that has the name.
 """
@@ -25,6 +26,9 @@ _BEFORE = 60
 _MOST_CHARACTERS, _MOST_WORDS = 10, 5
 #: The shortest part of a word that may be a word of its own: in Korean, and in other scripts with spaces.
 _LEAST_HANGUL, _LEAST_LETTERS = 2, 3
+#: Words that initials may stand for: the first begins with a capital, and none is a word of grammar.
+_SPELLED_OUT: Final = re.compile(r"(?<![^\W_])[A-ZÀ-Ý][a-zà-ÿ]{3,}(?:[ -][A-Za-zÀ-ÿ]{4,}){2,4}")
+_LEAST_INITIALS = 3
 #: A longer word is not divided.
 _LONGEST_WORD = 30
 
@@ -64,7 +68,13 @@ def aliases(asked: Asked, passages: Sequence[Passage]) -> tuple[Alias, ...]:
             elif name := next((end for end in _ends(before) if is_named(end, question) and terms(end)), ""):
                 found.append(Alias(name, inside))
     dated = itertools.chain.from_iterable(same_days(question, text) for text in texts) if days(question) else ()
-    return tuple(dict.fromkeys((*found, *_spaced(question, texts), *dated)))
+    short = [
+        Alias(initials, whole)
+        for one in passages
+        for initials, whole in _initials(one.text)
+        if is_named(initials, question)
+    ]
+    return tuple(dict.fromkeys((*found, *_spaced(question, texts), *dated, *short)))
 
 
 def same_days(question: str, text: str) -> Iterator[Alias]:
@@ -108,6 +118,17 @@ def _bracketed(passage: str) -> tuple[str, tuple[tuple[str, str], ...]]:
         if before and terms(inside) and not inside.isdigit():
             found.append((before, inside))
     return text, tuple(found)
+
+
+@lru_cache(maxsize=1024)
+def _initials(passage: str) -> tuple[tuple[str, str], ...]:
+    """The first letters of each run of three to five words that may have initials, and these words; all folded."""
+    runs = (re.split("[ -]", fold(run)) for run in _SPELLED_OUT.findall(passage))
+    return tuple(
+        ("".join(word[0] for word in run[:most]), " ".join(run[:most]))
+        for run in runs
+        for most in range(_LEAST_INITIALS, len(run) + 1)
+    )
 
 
 def _name_before(before: str, inside: str, texts: Sequence[str]) -> list[str]:

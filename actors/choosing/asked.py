@@ -35,9 +35,9 @@ _ASKS: Final = {
     "duration": union(lambda language: language.questions.asks.duration),
 }
 _MEASURES: Final = {
-    # Of three digits, as of an emergency service, or of seven and more with what divides them, but no date.
+    # Of an emergency service, or of seven digits and more with what divides them, but no date.
     "phone": re.compile(
-        r"(?<![\d.,:/-])(?!(?:\d{4}|\d\d?)[./-]\d\d?[./-]\d)(?:\d{3}(?![\d.,:]\d)|[+(]?\d(?:[\s().\u00a0/-]{0,2}\d){6,})(?!\d)"
+        r"(?<![\d.,:/-])(?!(?:\d{4}|\d\d?)[./-]\d\d?[./-]\d)(?:(?:1(?:0[1-9]|1\d|2[0-2])|911|999)(?![\d.,:]\d)|[+(]?\d(?:[\s().\u00a0/-]{0,2}\d){6,})(?!\d)"
     ),
     "price": union(lambda language: language.questions.things.price),
     "duration": union(lambda language: language.questions.things.duration),
@@ -78,10 +78,15 @@ def measure_of(question: str) -> str:
     return measure if kind in _MEASURED else ""
 
 
-def owner_of_number(question: str) -> frozenset[str]:
-    """The terms of whose telephone number is asked for; empty for other questions."""
+def asks_number(question: str) -> frozenset[str]:
+    """The terms that ask for a telephone number; empty where none is asked for."""
     found = _ASKS["phone"].search(question) if measure_of(question) == "phone" else None
-    return frozenset(terms(question)) - frozenset(terms(found[0])) if found else frozenset()
+    return frozenset(terms(found[0])) if found else frozenset()
+
+
+def has_number(text: str) -> bool:
+    """Whether a text has what may be a telephone number."""
+    return bool(_MEASURES["phone"].search(text))
 
 
 def tells_time(text: str) -> bool:

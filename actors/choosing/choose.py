@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from actors.choosing.aliases import aliases, listed
-from actors.choosing.asked import Asked, read_question
+from actors.choosing.asked import Asked, asks_number, has_number, read_question
 from actors.choosing.features import FEATURES, Read, add_nearness, lacking, read_units, values, with_terms, words_of
 from actors.choosing.in_force import changes, in_force
 from actors.choosing.rows import MOST_OF_ROW, TOLD, look_up
@@ -29,7 +29,7 @@ from index.languages.words import terms
 from index.text.passages import weigh
 from index.text.units import STOPS, says_nothing
 
-#: How many units are shown at most.
+#: How many units are shown at most; a list counts as one.
 MOST_UNITS = 5
 #: A unit of another section than the best one's, or a row where the best one is none, also needs that part of its share.
 _BESIDE = 0.07
@@ -52,8 +52,6 @@ _ONE_OF_MANY = ("table_row", "definition")
 _SHORT, _LEAST_ALONE = 16, 0.1
 #: How many likely ones those that are shown are chosen from.
 _MOST_LIKELY = 10
-#: Where another item of a list is among so many of the likeliest, the whole list is shown.
-_MANY_ITEMS = 4
 #: Sentences so far apart are of two paragraphs.
 _NEW_PARAGRAPH = 2
 
@@ -161,6 +159,8 @@ def rank(asked: Asked, passages: Sequence[Passage], learned: Weights) -> list[Ra
 def rank_units(asked: Asked, units: Sequence[Unit], passages: Sequence[Passage], learned: Weights) -> list[Ranked]:
     """The same of these units, which are cut from the passages."""
     read = without_entries(read_units(units, passages, aliases(asked, passages)), passages)
+    if asking := asks_number(asked.text):
+        read = [with_terms(each, asking) if has_number(each.unit.text) else each for each in read]
     denied = undone(asked, units)
     if denied.lacks:
         read = [with_terms(each, denied.terms) if each.unit.order in denied.lacks else each for each in read]
@@ -273,9 +273,9 @@ def to_show(asked: Asked, ranked: Sequence[Ranked], most: float = MOST) -> list[
             likely.append(each)
     likely = likely[:_MOST_LIKELY] or list(ranked[:1])
     likely[1:1] = [each for each in ranked if _goes_on(best, each.unit)]
-    shown = _fitting(_list_around(asked, likely, ranked, most) or likely[:1], likely[1:], most)
-    beside = max(MOST_UNITS - len(shown), best.kind == "list_item")
-    return [*shown, *itertools.islice(_around(shown, ranked, most), beside)]
+    first = _list_around(asked, likely, ranked, most) or likely[:1]
+    shown = _fitting(first, likely[1:], most)
+    return [*shown, *itertools.islice(_around(shown, ranked, most), MOST_UNITS - 1 + len(first) - len(shown))]
 
 
 def _goes_on(one: Unit, other: Unit) -> bool:
@@ -296,14 +296,14 @@ def _beginning(ranked: Sequence[Ranked], most: float) -> list[Ranked]:
 
 
 def _list_around(asked: Asked, likely: Sequence[Ranked], ranked: Sequence[Ranked], most: float) -> list[Ranked]:
-    """The list around the best unit, where it fits and another item is likely too; of numbered steps, the first that fit."""
+    """The list around the best unit, where it fits and the next likeliest unit is of it; of numbered steps, the first that fit."""
     items = (each for each in _section(ranked) if each.unit.kind == "list_item")
     # Items that follow one another are equally far from their place among all items.
     lists = itertools.groupby(enumerate(items), lambda placed: placed[1].unit.order - placed[0])
     runs = ([each for _, each in placed] for _, placed in lists)
     around = next((run for run in runs if ranked[0] in run), [])
     shown = _from_the_first(around, most)
-    whole = len(shown) == len(around) and any(each in around for each in likely[1:_MANY_ITEMS])
+    whole = len(shown) == len(around) and any(each in around for each in likely[1:2])
     steps = asked.kind == "manner" and (len(shown) == len(around) or ranked[0].unit.text[:1].isdigit())
     return sorted(shown, key=lambda each: each is not ranked[0]) if whole or steps else []
 
@@ -358,7 +358,7 @@ def _fitting(first: Sequence[Ranked], likely: Sequence[Ranked], most: float) -> 
     taken = list(first)
     for each in likely:
         room = most - sum(_weight(one.unit) for one in taken)
-        if len(taken) < MOST_UNITS and _weight(each.unit) <= room and not _among(each, taken):
+        if len(taken) < MOST_UNITS - 1 + len(first) and _weight(each.unit) <= room and not _among(each, taken):
             taken.append(each)
     return taken
 

@@ -40,6 +40,8 @@ _SPELLED_SIGN: Final = re.compile(rf"{_DOTS}|[\[({{<]|\s\.\s")
 _HTTP: Final = re.compile(r"\bhxxp|\bh[*x]{2}p|\bhttp(?=s?\s*\[)")
 _MARKUP: Final = re.compile(r"</?[a-z][a-z0-9]{0,9}>|[*\u200b]|\\(?=[._:/@-])")
 _MARK: Final = re.compile(r"\[\s?\^?\d{1,3}(?:\s?[,;-]\s?\d{1,3})*\s?\](?!\()")
+#: The same at the end of a sentence: "In June [1]. Website to follow" has no "june.website".
+_LAST_MARKS: Final = re.compile(rf"(?:\s*{_MARK.pattern})+(?=\.\s+[A-ZÀ-Ý])")
 
 _END: Final = r"[^\s<>\"'`\])},;|\u00bb\u201d\u2019\u3001\u3002\u060c\u061b]"
 _FOUND: Final = re.compile(
@@ -78,7 +80,7 @@ def made_up(
 
     `names_sources`: the sentence only names the source of an answer, so it may name any file.
     """
-    text = _canonical(_MARK.sub(" ", sentence) if "[" in sentence else sentence)
+    text = _canonical(_MARK.sub(" ", _LAST_MARKS.sub("", sentence)) if "[" in sentence else sentence)
     known = [*map(_known, evidence), *map(_known, urls)]
     yield from commands(sentence, text, [*known, *evidence])
     if not _SIGN.search(text):

@@ -104,7 +104,8 @@ _HEADING = re.compile(
 
 _LETTERS = "".join(sorted(set("".join(every(lambda language: language.sentences.enumerators.split())))))
 _ITEM = re.compile(
-    rf"^(?P<indent>[ \t]*)(?P<mark>(?:[-*+•‣▪●○◦–]|\(?\d{{1,3}}[.)]|[{_LETTERS or '.'}][.)])[ \t]+(?=\S)|[①-⑳][ \t]*(?=\S))",
+    rf"^(?P<indent>[ \t]*)(?P<mark>(?:[-*+•‣▪●○◦–]|\(?\d{{1,3}}[.)]|[{_LETTERS or '.'}][.)])[ \t]+(?=\S)"
+    r"|[①-⑳][ \t]*(?=\S)|\d{1,2}[ \t]{2,}(?=[^\W\d]))",  # "1  Apologies"
     re.MULTILINE,
 )
 _PARAGRAPH = re.compile(
@@ -116,6 +117,9 @@ _INDENTED = re.compile(r"(?:(?: {4}|\t).*\n?)+")
 #: A line of this weight may have been broken by a program.
 _BROKEN_AT = 60
 _COLONS = ":："
+#: What divides the columns of a text, and of how many lines a table is at least.
+_COLUMNS = re.compile(r"\S(?: {2,}|\t+)\S")
+_LEAST_ROWS = 3
 _STOPS = ".!?。！？؟" + _COLONS
 _OPEN = ",;，；、-–" + _STOPS
 _HEADING_MARKS = "=*#~_"
@@ -173,7 +177,7 @@ def _items(text: str, start: int, end: int, *, titled: bool) -> Iterator[Block]:
             yield Block(begin, begin + first, "heading", _LINE_LEVEL if text[:begin].strip() else 1)
         if rest := before[first:].strip():
             begin = text.index(rest[0], begin + first)
-            yield Block(begin, begin + len(rest))
+            yield from _lines(text, begin, begin + len(rest))
     indents: list[int] = []
     for mark, stop in zip(marks, edges[1:], strict=True):
         indent = len(mark["indent"].expandtabs(4))
@@ -184,6 +188,20 @@ def _items(text: str, start: int, end: int, *, titled: bool) -> Iterator[Block]:
         if behind := text[last:stop].strip():
             begin = text.index(behind[0], last)
             yield Block(begin, begin + len(behind))
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[Block]:
+    """A paragraph, or its lines where most are divided into columns by spaces, and none above numbers names these."""
+    lines = text[start:end].splitlines(keepends=True)
+    columns = sum(bool(_COLUMNS.search(line)) for line in lines) >= len(lines) / 2
+    numbers = [any(map(str.isdigit, line)) for line in lines]
+    if len(lines) < _LEAST_ROWS or not columns or (any(numbers) and not numbers[0]):
+        yield Block(start, end)
+        return
+    for line in lines:
+        stop = start + len(line.rstrip())
+        yield Block(start + len(line) - len(line.lstrip()), stop, "table_row")
+        start += len(line)
 
 
 def _heading(text: str, begin: int, before: str, *, listed: bool) -> int:
@@ -237,6 +255,6 @@ FORMATS = (
         (".txt", ".text", ".log"),
         read_text,
         "charset-normalizer",
-        "lines such as `Chapter 3`, and short ones above a text, as headings; paragraphs, lists, code",
+        "lines such as `Chapter 3`, and short ones above a text, as headings; paragraphs, lists, columns, code",
     ),
 )

@@ -40,6 +40,8 @@ def pairs(question: str, *texts: str) -> set[tuple[str, str]]:
         ("6월 20일에 누가 배를 써요?", ("2026. 6. 20.",), {("6월 20", "2026. 6. 20")}),
         ("6月20日谁用船？", ("20 يونيو",), {("6月20", "20 يونيو")}),
         ("Who sails in June?", ("2026-06-20",), set()),
+        ("When is the AGM?", ("Annual general meeting on Wednesday",), {("agm", "annual general meeting")}),
+        ("When is the fee due?", ("Fares are enormous. For each employee one.",), set()),
     ],
 )  # fmt: skip
 def test_names_in_brackets_are_synonyms(question: str, texts: tuple[str, ...], expected: set[tuple[str, str]]) -> None:

@@ -169,8 +169,8 @@ def test_list_of_steps_is_shown_whole(question: str, whole: bool) -> None:
     found_steps = shown(question, (0.001, 0.001, 0.001, 0.5, 0.001, 0.001), steps)
     assert (sorted(found_steps) == sorted(steps)) == whole
     assert found_steps[0] == steps[3]
-    far, near = "The mill is near the bridge over the brook.", "Never put a hand into the wheel."
-    found_steps = shown(question, (0.0, 0.001, 0.001, 0.001, 0.5, 0.001, 0.001, 0.0), [far, *steps, near])
+    near, far = "Never put a hand into the wheel.", "The mill is near the bridge over the brook."
+    found_steps = shown(question, (0.001, 0.001, 0.001, 0.5, 0.001, 0.001, 0.0, 0.0), [*steps, near, far])
     assert (near in found_steps) == whole
     assert far not in found_steps
 

@@ -56,6 +56,11 @@ def test_a_copy_passes(sentence: str) -> None:
     assert list(made_up(f"{sentence} [1].", [f"The document says: {sentence}\nand more."])) == []
 
 
+def test_next_sentence_is_no_domain() -> None:
+    assert list(made_up("Settled in June [1]. Website to follow [1]. Help is welcome [1].", ["Settled in June."])) == []
+    assert list(made_up("Go to evil [1]. website [1].", ["Go."])) == ["evil.website"]
+
+
 def test_an_address_of_a_source_passes() -> None:
     assert list(made_up("See https://a.example/x [1].", ["Nothing."], urls=["https://a.example/x"])) == []
     assert list(made_up("See https://a.example/y [1].", ["Nothing."], urls=["https://a.example/x"]))

@@ -51,6 +51,21 @@ def test_short_line_above_a_list_or_text_is_a_heading() -> None:
     ]
 
 
+def test_lines_with_columns_are_rows_and_numbers_without_stops_begin_items() -> None:
+    text = "Who to ring\n\nChair   Ann Hill   01632 960114\nWater   Li Wen\nBees    Yusra   0770\n\n1  Apologies\n2  Accounts"
+    assert [(block.kind, text[block.start : block.end]) for block in chapters(text)] == [
+        ("prose", "Who to ring"),
+        ("table_row", "Chair   Ann Hill   01632 960114"),
+        ("table_row", "Water   Li Wen"),
+        ("table_row", "Bees    Yusra   0770"),
+        ("list_item", "1  Apologies"),
+        ("list_item", "2  Accounts"),
+    ]
+    sonnet = "Two  spaces here\nbut not in this line\nnor in this one\nor that."
+    named = "Tool   Summer   Winter\nDrill   20   15\nMower   40   30"
+    assert [block.kind for text in (sonnet, named) for block in chapters(text)] == ["prose", "prose"]
+
+
 @pytest.mark.parametrize(
     ("said", "date"),
     [
