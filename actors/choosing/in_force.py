@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from actors.choosing.asked import Asked, holds, tells_time
-from actors.choosing.features import Read
+from actors.choosing.features import Read, words_of
 from actors.choosing.signs import DEEP, LEAST_SHARE, Ranked
 from actors.evidence.standing import is_later, moves, out_of_date, when
 from actors.facts.days import days
@@ -136,10 +136,11 @@ def _last_said(
 
 
 def _returns_to(asked: Asked, best: Ranked, later: Read) -> bool:
-    """Whether a later unit has enough of the question, and another word of the best unit or all of the question."""
+    """Whether a later unit, with its headings, has enough of the question, and itself another word of the best one or all of it."""
+    words = later.bag | words_of(" ".join(later.unit.path)).terms
     whole = asked.terms.keys() <= later.bag
     other_word = (later.bag & best.read.bag) - asked.terms.keys()
-    return asked.weight_of(later.bag) >= _RETURNS * asked.whole and (whole or bool(other_word))
+    return asked.weight_of(words) >= _RETURNS * asked.whole and (whole or bool(other_word))
 
 
 def _has_kind(asked: Asked, read: Read) -> bool:

@@ -123,9 +123,11 @@ def choice_record(
 
 
 def units_best_first(choice: Choice) -> list[spans.Slice]:
-    """The sentence or row that answers most likely, and all units."""
-    rows = choice.shown[0].unit.kind == "table_row"
-    return [*choice.leads[rows:1], *((each.unit.passage, each.unit.start, each.unit.end) for each in choice.ranked)]
+    """The sentence or row that answers most likely, no line of a mail's head, and all units."""
+    kinds = [each.unit.kind for each in choice.shown]
+    first = next((at for at, kind in enumerate(kinds) if kind != "definition"), 0)
+    lead = () if kinds[first] == "table_row" else choice.leads[first : first + 1]
+    return [*lead, *((each.unit.passage, each.unit.start, each.unit.end) for each in choice.ranked)]
 
 
 def unsure(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice) -> AnswerSettled | None:

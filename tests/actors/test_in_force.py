@@ -78,6 +78,16 @@ async def test_later_document_that_returns_to_the_matter_comes_first(later: str,
     assert (await first_shown("Are we buying the boat from Hexham?", *found) == found[1].source_id) is first
 
 
+@pytest.mark.parametrize(("heading", "first"), [("Hosepipes", True), ("Other business", False)])
+async def test_heading_says_what_a_later_document_returns_to(heading: str, first: bool) -> None:
+    old, new = minutes(
+        "Decided that hosepipes may be used between 6 and 8 in the morning.",
+        "People cannot come in the morning. New: from 7 to 9 in the evening.",
+    )
+    new = msgspec.structs.replace(new, headings=(heading,))
+    assert (await first_shown("When may hosepipes be used?", old, new) == new.source_id) is first
+
+
 @pytest.mark.parametrize(
     ("text", "says", "notice", "first"),
     [
