@@ -44,8 +44,6 @@ class Pull(JetStreamContext.PullSubscription):
         self._arrived: list[Msg] = []
         self._wake = Wake()
         cast(Connection, self._nc).receivers[self._sub._id] = self._put
-        # FastStream has begun to fetch from the given one, which gets nothing any more.
-        self._sub._pending_queue.put_nowait(Msg(_client=self._nc, headers={"Status": "503"}))
 
     def lost(self) -> None:
         """Report that the consumer is gone, until a fetch ends."""
@@ -55,7 +53,11 @@ class Pull(JetStreamContext.PullSubscription):
         """End the fetch that waits now: its consumer was lost, and the one made again knows nothing of it."""
         self.lost()
         self._ending = True
-        self._put(Msg(_client=self._nc, headers={"Status": "503"}))
+        self._put(self.unserved())
+
+    def unserved(self) -> Msg:
+        """What ends a fetch of nats-py."""
+        return Msg(_client=self._nc, headers={"Status": "503"})
 
     async def fetch(self, batch: int = 1, timeout: float | None = 5, heartbeat: float | None = None) -> list[Msg]:
         """Hand over the next message, and those that came late. Raises nats's errors; TimeoutError when none came."""

@@ -1,4 +1,4 @@
-"""Deliver questions and ends of runs to actors: the one place that knows FastStream, acks and heartbeats.
+"""Deliver questions and ends of runs to actors: the one place that knows acks and heartbeats.
 
 The actors that take questions or ends each have a durable consumer; the stages between them follow in the same process, in the
 same task. Heartbeats keep the server from redelivering a run to another process, and news that a run is over cancels its task.
@@ -11,9 +11,6 @@ import time
 from collections import defaultdict
 
 import nats.errors
-from faststream import AckPolicy
-from faststream.nats import JStream, NatsBroker, NatsMessage, PullSub
-from faststream.nats.subscriber.usecases import PullStreamSubscriber
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.js.api import AckPolicy as JsAck
@@ -24,41 +21,27 @@ from bus.delivery.admission import Admission
 from bus.delivery.elsewhere import count_elsewhere, look
 from bus.delivery.graph import Graph
 from bus.delivery.handling import Ack, Handling
-from bus.delivery.pulling import Deliver, Pull
+from bus.delivery.pulling import Pull
 from bus.delivery.stages import Delivery, Stages
+from bus.delivery.subscribing import Bound, Subscriptions
 from bus.journal.access import Groups
 from bus.journal.journal import Journal
 from bus.powers.asking import Answer
 from bus.powers.events import Superseded
-from bus.transport.connection import connect, forget_unsent, keep_trying, take
+from bus.transport.connection import forget_unsent, take
 from bus.transport.envelope import Frame, place_of, set_aside
 from bus.transport.health import Watch
 from bus.transport.restoring import Restorer
 from bus.transport.settings import BusSettings
-from bus.transport.users import ACTORS, inbox_prefix
 from bus.wire.errors import Failure, Unavailable
 from bus.wire.messages import QuestionAsked, RunFinished
-from bus.wire.subjects import CANCEL, RUNS, BadId, consumed_subject, key_of, parse
+from bus.wire.subjects import CANCEL, BadId, consumed_subject, key_of, parse
 
 log = logging.getLogger("groundwire.actors")
 
 #: How many questions or ends a process has in hand, of which some wait for their turn, and how many all processes have.
 SLOTS = 4096
 PENDING = 100_000
-
-
-class _Broker(NatsBroker):
-    """FastStream's broker over a connection that is opened as every other one is."""
-
-    def __init__(self, settings: BusSettings) -> None:
-        super().__init__(logger=None, apply_types=False, serializer=None, graceful_timeout=5.0)
-        self._settings = settings
-
-    async def _connect(self) -> Client:
-        client = await connect(self._settings, name="groundwire-actors", user=ACTORS.name)
-        keep_trying(client)
-        self.config.connect(client)
-        return client
 
 
 class Worker:
@@ -72,24 +55,23 @@ class Worker:
         ungranted: Groups = None,
         answer: Answer | None = None,
         intake: Admission | None = None,
+        subscriptions: Subscriptions | None = None,
     ) -> None:
         """`ungranted`: what a question sees that no key asked. `answer`: what answers asks, instead of the inference process.
 
-        `intake`: admits the questions published on NATS.
+        `intake`: admits the questions published on NATS. `subscriptions`: FastStream's by default.
         """
         self.graph = graph
         self.settings = settings
         self._answer = answer
-        self._broker = _Broker(settings)
+        self._subscriptions = subscriptions or _declared(settings)
         self._ungranted = ungranted
         self.intake = intake or Admission()
         self._handling: Handling
         self._in_flight: dict[str, set[Delivery]] = defaultdict(set)
         self._cancelling: set[asyncio.Task[None]] = set()
         self.watch = Watch()
-        self._consumers: dict[str, ConsumerConfig] = {}
         self._pulls: dict[str, Pull] = {}
-        self._delivers: dict[str, Deliver] = {}
         self._restorer: Restorer
         self._stopping = False
 
@@ -97,26 +79,22 @@ class Worker:
 
     async def start(self) -> None:
         """Bind the first and the last actors to their durable consumers and begin. The streams must exist. Raises Unavailable."""
-        client = await self._broker.connect()
+        client = await self._subscriptions.connect()
         self._handling = Handling(
             client, self.graph, self.settings, self.intake, ungranted=self._ungranted, answer=self._answer
         )
         await count_elsewhere(client, self.intake, self.settings.deadline_s)
         await take(client, f"{key_of(RunFinished, '*').subject.rpartition('.')[0]}.*", self._run_over)
         await client.subscribe(f"{CANCEL}.*", cb=self._cancelled)
-        for each in (*self.graph.consumers(QuestionAsked), *self.graph.consumers(RunFinished)):
-            self._bind(each)
-        self._restorer = Restorer(client, self.settings, self._consumers, self._lost, self._made_again)
+        taking = (*self.graph.consumers(QuestionAsked), *self.graph.consumers(RunFinished))
+        bounds = [self._bound(each) for each in taking]
+        consumers = {each.name: each.config for each in bounds}
+        self._restorer = Restorer(client, self.settings, consumers, self._lost, self._made_again)
         await self._restorer.start()
         try:
-            await self._broker.start()
+            self._pulls = await self._subscriptions.pull(bounds, self.watch)
         except (nats.errors.Error, TimeoutError) as error:
             raise Unavailable(f"the actors cannot be bound to their consumers yet ({error})") from None
-        for subscriber in self._broker.subscribers:
-            if isinstance(subscriber, PullStreamSubscriber) and subscriber.subscription is not None:
-                name = str(subscriber.extra_options["durable"])
-                self._pulls[name] = Pull(subscriber.subscription, f"pulls of {name}", self.watch, self._delivers[name])
-                subscriber.subscription = self._pulls[name]
         self.watch.keep("heartbeats", self._heartbeats)
         self.watch.keep("the look for ends", lambda: look(self.intake, self.journal))
         self.watch.keep("the look at streams and consumers", self._restorer.run)
@@ -130,7 +108,7 @@ class Worker:
         if pending:
             await asyncio.wait(pending, timeout=5.0)
         try:
-            await self._broker.stop()
+            await self._subscriptions.stop()
         except nats.errors.Error:  # the server is away, so nothing can be drained
             forget_unsent(self.client)
             await self.client.close()
@@ -156,7 +134,7 @@ class Worker:
     def client(self) -> Client:
         return self._handling.client
 
-    def _bind(self, bound: Actor) -> None:
+    def _bound(self, bound: Actor) -> Bound:
         slots = asyncio.Semaphore(SLOTS)
 
         async def deliver(raw: Msg) -> None:
@@ -197,19 +175,7 @@ class Worker:
             max_deliver=self.settings.max_deliver,
             max_ack_pending=PENDING,
         )
-        self._consumers[bound.name] = config
-        self._delivers[bound.name] = deliver
-        self._broker.subscriber(
-            consumed_subject(bound.takes),
-            durable=bound.name,
-            stream=JStream(RUNS, declare=False),
-            pull_sub=PullSub(batch_size=1, timeout=2.0),
-            config=config,
-            ack_policy=AckPolicy.MANUAL,
-            no_reply=True,
-            inbox_prefix=f"{inbox_prefix(ACTORS.name)}.".encode(),
-            decoder=_undecoded,
-        )(deliver)
+        return Bound(bound.name, config, deliver)
 
     def _lost(self, name: str) -> None:
         if name in self._pulls:
@@ -274,6 +240,7 @@ async def _settle(raw: Msg, ack: Ack, later_s: float = 0.5) -> None:
             await raw.term()
 
 
-async def _undecoded(msg: NatsMessage) -> Msg:
-    """Pass on nats-py's own message: bodies are decoded later by their type, so that "1" stays text."""
-    return msg.raw_message
+def _declared(settings: BusSettings) -> Subscriptions:
+    from bus.delivery.broker import Broker  # which a lone question does without
+
+    return Broker(settings)

@@ -11,6 +11,7 @@ from actors.question.resolved import Defaults, resolving_under
 from bus.delivery.admission import Admission
 from bus.delivery.limit import Limit, least_at_once
 from bus.delivery.rehearsal import rehearse
+from bus.delivery.subscribing import Alone
 from bus.delivery.worker import Worker
 from bus.journal.access import groups_named
 from bus.journal.janitor import Janitor
@@ -67,7 +68,14 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "") -> N
         answer = inference.answer if inference is not None else None
         least = least_at_once(settings.inference.batch)
         worker = await _started(
-            lambda: Worker(graph, settings.bus, ungranted=ungranted, answer=answer, intake=Admission(Limit(least)))
+            lambda: Worker(
+                graph,
+                settings.bus,
+                ungranted=ungranted,
+                answer=answer,
+                intake=Admission(Limit(least)),
+                subscriptions=None if name else Alone(settings.bus),
+            )
         )
         closers = [actor.name for actor in graph.actors if actor.takes is RunFinished]
         pruner = Pruner(worker.journal, settings.bus, closers)
