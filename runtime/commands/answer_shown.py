@@ -6,7 +6,7 @@ What is asked is the bus of a stack on this machine, or a server anywhere that l
 import asyncio
 import re
 import sys
-from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -45,10 +45,13 @@ class Asked(Protocol):
 
 
 class OverBus:
-    """A question to the stack of these runs, with the rights of `groups`."""
+    """A question to the stack of these runs, with the rights of `groups`. `heard` is called before each event is passed on."""
 
-    def __init__(self, runs: Runs, question: QuestionAsked, groups: Groups = None) -> None:
+    def __init__(
+        self, runs: Runs, question: QuestionAsked, groups: Groups = None, heard: Callable[[], None] = lambda: None
+    ) -> None:
         self.runs = runs
+        self.heard = heard
         self.question = question
         self.groups = groups
         self.run_id = runs.run_id_for(question)
@@ -58,6 +61,7 @@ class OverBus:
             await grant(self.runs.journal, self.run_id, Access(groups=self.groups))
         submitted = await self.runs.submit(self.question, self.run_id)
         async for _, line in self.runs.events(submitted.run_id):
+            self.heard()
             yield line
 
     async def record(self) -> RunRecord | None:

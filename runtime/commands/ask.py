@@ -1,6 +1,9 @@
 """`groundwire ask`: ask one question, stream the answer and list its sources, or show the passages that come closest."""
 
 import contextlib
+import shlex
+import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,11 +27,15 @@ from runtime.commands.options import (
     read_settings,
 )
 from runtime.processes.state_folder import running, state_folder
+from runtime.terminal import program
 
 if TYPE_CHECKING:
     from bus.wire.messages import QuestionAsked
     from index.model import Groups
     from runtime.settings import Settings
+
+#: A start that took longer is one that a person would rather have once, in seconds.
+SLOW_S = 2.0
 
 
 @click.command("ask")
@@ -76,7 +83,9 @@ def ask_command(
     if url is not None:
         ctx.exit(_ask_server(url, asked, form))
     check_profile(options["profile"], settings)
-    ctx.exit(_ask_here(settings, asked, groups, form))
+    places = [option for option in (("--index", index), ("--config", config)) if option[1] is not None]
+    up = shlex.join(["up", *(str(word) for option in places for word in option)])
+    ctx.exit(_ask_here(settings, asked, groups, form, up))
 
 
 def _ask_server(url: str, asked: "QuestionAsked", form: dict[str, bool]) -> int:
@@ -93,26 +102,41 @@ def _ask_server(url: str, asked: "QuestionAsked", form: dict[str, bool]) -> int:
     return run(ask(), GroundwireError)
 
 
-def _ask_here(settings: "Settings", asked: "QuestionAsked", groups: "Groups", form: dict[str, bool]) -> int:
-    """Ask the running stack, or one in this process; its Java starts during the imports."""
-    with contextlib.suppress(Failure):  # reported below
-        if settings.index.dir and running(state_folder(settings)) is None:
-            warm_up.begin(Path(settings.index.dir), brief=True)
-    from runtime.commands.answer_shown import OverBus, at_once, run, show
+def _ask_here(settings: "Settings", asked: "QuestionAsked", groups: "Groups", form: dict[str, bool], up: str) -> int:
+    """Ask the running stack, or one in this process: its Java starts during the imports, and a terminal shows that it starts.
+
+    `up`: the command that would keep it running.
+    """
     from runtime.commands.consoles import plain_console
-    from runtime.processes.stack import stack_for
 
+    began, starts = time.monotonic(), False
+    with contextlib.suppress(Failure):  # reported below
+        starts = running(state_folder(settings)) is None
     console = plain_console(stderr=True)
+    shown = starts and sys.stderr.isatty() and not form["as_json"]
+    with contextlib.ExitStack() as closing:
+        status = console.status("starting…", refresh_per_second=4)
+        if shown:
+            closing.enter_context(status)
+        if starts and settings.index.dir:
+            with contextlib.suppress(Failure):  # reported below
+                warm_up.begin(Path(settings.index.dir), brief=True)
+        from runtime.commands.answer_shown import OverBus, at_once, run, show
+        from runtime.processes.stack import stack_for
 
-    async def ask() -> int:
-        with console.status("") as status:
-            async with stack_for(settings, say=status.update, alone=True) as runs:
-                status.stop()
-                whole = at_once(settings)
-                over_bus = OverBus(runs, asked, groups)
-                return await show(over_bus, console=console, whole=whole, **form)
+        async def ask() -> int:
+            with contextlib.closing(closing):
+                async with stack_for(settings, say=status.update, alone=True) as runs:
+                    took_s = time.monotonic() - began
+                    status.update("answering…")
+                    over_bus = OverBus(runs, asked, groups, heard=closing.close)
+                    told = await show(over_bus, console=console, whole=at_once(settings), **form)
+                    if shown and took_s > SLOW_S:
+                        kept = f"`{program()} {up}` keeps all running, so that further questions begin within milliseconds."
+                        console.print(f"\nStarting took {took_s:.1f} s. {kept}", style="dim", soft_wrap=True)
+                    return told
 
-    return run(ask())
+        return run(ask())
 
 
 def question_from(fields: dict[str, Any]) -> "QuestionAsked":

@@ -1,8 +1,12 @@
 """The command line as a newcomer meets it: the demo runs, and each error is one clear line."""
 
+import contextlib
 import json
+import os
+import pty
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -20,6 +24,8 @@ from runtime.commands.answer_shown import answer_pieces, passage_pieces, print_p
 from runtime.terminal import styled
 from tests.commands import groundwire
 from tests.runtime.edge.conftest import citation
+
+ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +56,28 @@ def test_ask_prints_stream_events(home: Path, demo: subprocess.CompletedProcess[
     tokens = [e for e in events if e["type"] == "token"]
     assert [t["index"] for t in tokens[:-1]] == list(range(1, len(tokens)))
     assert tokens[-1] == {"type": "token", "content": "", "status": "end"}
+
+
+@pytest.mark.parametrize(("form", "shown"), [([], True), (["--json"], False)])
+def test_terminal_shows_the_start_and_how_to_spare_it(
+    home: Path, demo: subprocess.CompletedProcess[str], form: list[str], shown: bool
+) -> None:
+    index, code = str(home / "demo-index"), "from runtime.commands import ask; ask.SLOW_S = 0; import runtime.__main__"
+    command = [sys.executable, "-c", code, "ask", "--index", index, *form, "What must everyone wear in the laboratory?"]
+    ours, theirs = pty.openpty()
+    environ = {"GROUNDWIRE_STATE": str(home), "TERM": "xterm", "COLUMNS": "200"}
+    done = subprocess.run(
+        command, env=os.environ | environ, stdout=subprocess.PIPE, stderr=theirs, cwd=ROOT, check=True
+    )
+    os.close(theirs)
+    told = b""
+    with os.fdopen(ours, "rb", buffering=0) as terminal, contextlib.suppress(OSError):  # it has nothing, or no more
+        while more := terminal.read(65536):
+            told += more
+    assert b"goggles" in done.stdout
+    assert b"starting" not in done.stdout
+    assert ("starting…" in told.decode(), f"up --index {index}` keeps all" in told.decode()) == (shown, shown)
+    assert shown or not told
 
 
 def test_search_obeys_the_filter(home: Path, demo: subprocess.CompletedProcess[str]) -> None:
