@@ -1,5 +1,7 @@
 """Connections: closed while the server is away, and flushed; a choice between the replies of several servers."""
 
+from types import SimpleNamespace
+
 import msgspec
 import pytest
 
@@ -45,6 +47,27 @@ async def test_flush_is_not_overtaken_by_its_ping(server: Server, monkeypatch: p
     await client.publish("gw.cancel.x", b"")
     await client.flush()
     assert [data.split()[0] for data in sent] == [b"PUB", b"PING"]
+    await client.close()
+
+
+@pytest.mark.parametrize("unsent_bytes", [0, 10**6])
+async def test_messages_of_one_turn_are_one_write(
+    server: Server, monkeypatch: pytest.MonkeyPatch, unsent_bytes: int
+) -> None:
+    client = await connect(server.url, name="flushing")
+    heard = await client.subscribe("gw.cancel.*")
+    await client.flush()
+    writes: list[int] = []
+    transport = client._transport
+    writelines = transport.writelines
+    monkeypatch.setattr(transport, "writelines", lambda lines: (writes.append(len(lines)), writelines(lines)))
+    full = SimpleNamespace(get_write_buffer_size=lambda: unsent_bytes)
+    monkeypatch.setattr(type(transport._io_writer), "transport", full)
+    for name in "abc":
+        await client.publish(f"gw.cancel.{name}", b"", headers={"n": name})
+    assert [(await heard.next_msg(2)).subject for _ in "abc"] == [f"gw.cancel.{name}" for name in "abc"]
+    assert (writes, client._flush_queue.empty()) == ([3], True)
+    monkeypatch.undo()
     await client.close()
 
 
