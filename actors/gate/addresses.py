@@ -149,20 +149,21 @@ def _bare(kind: str, words: str) -> str:
     words = words.rstrip(_TRAILING)
     if kind in ("domain", "mail"):
         head, dot, last = words.rpartition(".")
-        if dot and (latin := re.match(r"[a-z][a-z0-9-]*", last)):
+        if dot and (latin := re.match(r"[a-z][a-z0-9_-]*", last)):
             words = f"{head}.{latin[0]}"
     return re.sub(r"^(?:https?:)?//(?:www\.)?|^www\.", "", words).rstrip("/")
 
 
 def _stands(words: str, text: str, *, parent: bool) -> bool:
-    """Whether `text` has the words, and not only as part of a longer name. `parent`: a domain may have a subdomain there."""
+    """Whether `text` has the words, and not only as part of a longer name: behind "www.", or with `parent` any subdomain."""
     at = -1
     for _ in range(ADDRESS_OCCURRENCES):
         at = text.find(words, at + 1)
         if at < 0:
             return False
         before, after = text[at - 1 : at], text[at + len(words) : at + len(words) + 2]
-        begins = not _joins(before) or not words[0].isalnum() or (parent and before == ".")
+        inside = before == "." and (parent or text.endswith("www.", 0, at))
+        begins = not _joins(before) or not words[0].isalnum() or inside
         ends = not _joins(after[:1]) or (after[:1] == "." and not after[1:].isalnum())
         if begins and ends:
             return True
@@ -234,7 +235,7 @@ def commands(written: str, text: str, known: Sequence[str]) -> Iterator[str]:
     if not _HAS_SIGN.search(text):
         return
     for match in _COMMAND.finditer(text):
-        words = _loose(match[0]).rstrip(".:!?`'\"")
+        words = _loose(match[0]).rstrip(".:!?`'\" ")
         if words and not _in(words, known):
             yield words
     if "`" not in written:
