@@ -151,6 +151,8 @@ _EXACT: Final = re.compile(
     r"|(?<=[a-z] )([A-HJ-Z])(?![\w'’.&/+#-])",  # "hepatitis B"
     re.ASCII,  # what stands behind a name in Chinese or Korean is no part of it
 )
+#: A short code in a folded text, "e4" or "12b", which is read as two words otherwise.
+CODE: Final = re.compile(r"(?<![\w.-])(?:[a-z]{1,3}\d{1,4}|\d{1,4}[a-z]{1,2})(?![\w-])", re.ASCII)
 #: What most likely must be there: a number, an abbreviation.
 _LIKELY: Final = re.compile(r"(?<![\wÀ-ɏ.,-])(\d+(?:[.,:]\d+)*|[A-Z][A-Z0-9]+)(?![\w-])", re.ASCII)
 _LATIN = re.compile(r"(?<![\w.-])[A-Za-z][A-Za-z0-9_.+#-]*[A-Za-z0-9+#]|(?<![\w.-])[A-Z](?![\w])")
@@ -220,6 +222,7 @@ def read_text(text: str, language: str, collection: Collection, topic: str = "")
     # Two characters across the border of words occur nowhere and are no missing word.
     known = [t for t in own if not (is_han(t) and rarity.get(t, 0.0) >= NOWHERE)]
     weights = {t: max(rarity.get(t, UNKNOWN), LEAST) for t in known or own}
+    weights |= dict.fromkeys(CODE.findall(fold(text)), NOWHERE)
     for term in dict.fromkeys(terms(topic)):
         if rarity.get(term, 0.0) < NOWHERE:
             weights.setdefault(term, TOPIC * max(rarity.get(term, UNKNOWN), LEAST))

@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from actors.choosing.aliases import Alias, is_named
-from actors.choosing.asked import Asked, holds
+from actors.choosing.asked import CODE, Asked, holds
 from actors.choosing.rows import look_up
 from actors.choosing.units import Unit
 from bus.wire.parts import Passage
@@ -153,7 +153,8 @@ def _words_read(
 @lru_cache(maxsize=4096)
 def words_of(text: str) -> Words:
     folded = fold(text)
-    return Words(folded, frozenset(itertools.chain.from_iterable(map(terms_of, WORD.findall(folded)))))
+    found = itertools.chain.from_iterable(map(terms_of, WORD.findall(folded)))
+    return Words(folded, frozenset((*found, *CODE.findall(folded))))
 
 
 def _terms(text: str) -> frozenset[str]:

@@ -51,7 +51,7 @@ def closest(
 ) -> AnswerSettled:
     """The closest passages, best first, each once; a refusal with that reason when nothing is near.
 
-    `best`: the sentence that answers most likely and the best units, which order the passages and where long ones are cut; the
+    `best`: of each passage the sentence that answers most likely, which order the passages and where long ones are cut; the
     passages without one follow as given.
     `notice` replaces the words that say why nothing is claimed. `languages`: those of the documents, if not the question's.
     """
@@ -122,7 +122,7 @@ def _words_of(question: Question) -> str:
 def near_passages(
     question: Question, passages: Sequence[Passage], best: Sequence[Slice], *, only_best: bool = False
 ) -> tuple[NearPassage, ...]:
-    """The first MOST passages, each stretch of a source once; of the first the stretch that `best` begins with.
+    """The first MOST passages, each stretch of a source once, with what `best` has of it first.
 
     `only_best`: no passage without a unit in `best`.
     """
@@ -149,7 +149,7 @@ def near_passages(
             marked=matches(text, wanted),
             score=passage.score,
             headings=section.headings,
-            best=msgspec.UNSET if result else _inside(unit_of.get(at), passage, start, end),
+            best=_inside(unit_of.get(at), passage, start, end),
         )
         result.setdefault((passage.source_id, start, end), near_passage)
         if len(result) == MOST:

@@ -11,10 +11,11 @@ import msgspec
 from msgspec import UNSET
 
 from actors.choosing.aliases import in_one_name
-from actors.choosing.asked import kind_of, named_sides, unsaid
-from actors.choosing.choose import Choice, by_place, choice_in, choice_of, statistics
+from actors.choosing.asked import Asked, kind_of, named_sides, unsaid
+from actors.choosing.choose import Choice, by_place, choice_in, choice_of, lead_of, statistics
 from actors.choosing.features import FEATURES
 from actors.choosing.follow_ups import choose_parts
+from actors.choosing.signs import Ranked
 from actors.choosing.units import units_of
 from actors.choosing.weights import BELOW_HIGH, HIGH, shows, weights
 from actors.evidence import spans
@@ -115,19 +116,28 @@ def choice_record(
         unit, why = each.unit, {FEATURES[at]: round(added[at], 1) for at in most if sizes[at] >= 0.05}
         best.append(Considered(unit.passage, unit.start, unit.end, round(each.share, 3), unit.order in shown, why))
     sure = ends or style_of(message) == "hint" or (choice.probability >= HIGH and choice.clear)
-    least = LIKELY_BESIDE * choice.ranked[0].share
-    likely = [(each.unit.passage, each.unit.start, each.unit.end) for each in choice.ranked if each.share >= least]
-    near = () if sure else near_passages(message.question, passages, likely, only_best=True)
+    likely = () if sure else best_of_each(choice, passages, LIKELY_BESIDE * choice.ranked[0].share)
+    near = near_passages(message.question, passages, likely, only_best=True)
     without_text = tuple(msgspec.structs.replace(each, text="") for each in near)
     return ChoiceRecord(probability=round(choice.probability, 4), best=tuple(best), near=without_text)
 
 
-def units_best_first(choice: Choice) -> list[spans.Slice]:
-    """The sentence or row that answers most likely, no line of a mail's head, and all units."""
-    kinds = [each.unit.kind for each in choice.shown]
-    first = next((at for at, kind in enumerate(kinds) if kind != "definition"), 0)
-    lead = () if kinds[first] == "table_row" else choice.leads[first : first + 1]
-    return [*lead, *((each.unit.passage, each.unit.start, each.unit.end) for each in choice.ranked)]
+def best_of_each(choice: Choice, passages: tuple[Passage, ...], least: float = 0.0) -> list[spans.Slice]:
+    """Of each passage, best first, the sentence or row that answers most likely, and no line of a mail's head; only of passages
+    that have a unit with such a share.
+    """
+    best: dict[int, Ranked] = {}
+    for each in (choice.shown[0], *(one for one in choice.ranked if one.share >= least)):
+        known = best.setdefault(each.unit.passage, each)
+        if known.unit.kind == "definition" != each.unit.kind:
+            best[each.unit.passage] = each
+    return [(at, *_best_in(choice.asked, each, passages[at])) for at, each in best.items()]
+
+
+def _best_in(asked: Asked, each: Ranked, passage: Passage) -> tuple[int, int]:
+    if each.unit.kind == "table_row":
+        return each.unit.start, each.unit.end
+    return lead_of(asked.in_language(passage.language), each.read)
 
 
 def unsure(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice) -> AnswerSettled | None:
@@ -155,7 +165,7 @@ def unsure(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice
         question,
         "insufficient" if message.missing else "low_relevance" if far else "no_evidence",
         passages,
-        best=units_best_first(choice),
+        best=best_of_each(choice, passages),
         notice=notices.text("replies", "no_hint", question.language) if hints else needed(question),
         missing=message.missing,
         probability=choice.probability,

@@ -23,6 +23,7 @@ from bus.wire.errors import Failure
 from bus.wire.messages import QuestionAsked
 from index.languages import spoken
 from index.source_paths import published
+from index.text.sentences import shortened
 from runtime.commands.filter_options import line_about
 from runtime.processes.nats_server import NoServer
 from runtime.settings import Settings
@@ -92,8 +93,8 @@ EXIT = {"answered": 0, "closest": 3, "refused": 3, "declined": 3, "failed": 1, "
 
 _STOPS = ".,!?…:;。，！？；：؟،؛ "
 _LIST_MARK = re.compile(r"\A(?:[-*+•·]|\d{1,3}[.)])\s+")
-#: Characters of a passage that are read at one glance.
-_SHORT = 120
+#: Characters that are read at one glance.
+_GLANCE = 120
 _LINE_ENDS = re.compile(r"\n(?:[ \t]*\n)*")
 
 #: Time budget of each stage on the reference machine, in seconds (README, "Time").
@@ -214,6 +215,8 @@ def print_passages(passages: Sequence[NearPassage], language: str, *, more: bool
         else:
             where = place_in(passage)
             say(("\n" if number == complete + 1 else "") + _named(number, passage) + (f", {where}" if where else ""))
+            if passage.best:
+                say("   > " + shortened(one_line(passage.text[slice(*passage.best)]), _GLANCE))
     if not more and len(passages) > complete:
         say(f"\n{words['more']}: --more")
 
@@ -259,7 +262,7 @@ def passage_pieces(number: int, passage: NearPassage, lacks: str) -> tuple[str |
     """
     where = place_in(passage)
     pieces: list[str | Bold] = [_named(number, passage) + (f"\n   {where}" if where else "") + "\n   "]
-    if passage.best and 2 * len(best := one_line(passage.text[slice(*passage.best)])) < len(passage.text) - _SHORT:
+    if passage.best and 2 * len(best := one_line(passage.text[slice(*passage.best)])) < len(passage.text) - _GLANCE:
         pieces += ["> ", Bold(best), "\n\n   "]
     at = 0
     for start, end in (passage.best,) if passage.best else passage.marked:

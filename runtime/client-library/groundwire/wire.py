@@ -95,7 +95,7 @@ class Reference(Part, frozen=True, kw_only=True, omit_defaults=True):
 class NearPassage(Part, frozen=True, kw_only=True):
     """A passage shown as one of the closest, not as an answer. `marked`: stretches of `text` that match the question.
 
-    `headings` lead to it. `best` of the first passage is the sentence that answers most likely, as a stretch of `text`. A record as
+    `headings` lead to it. `best` is the sentence that answers most likely, as a stretch of `text`. A record as
     clients read it also has the words of the question that this passage lacks as `missing`, unless it has none of them.
     """
 
