@@ -23,6 +23,7 @@ from bus.wire.errors import Failure
 from bus.wire.messages import QuestionAsked
 from index.languages import spoken
 from index.source_paths import published
+from index.text.citations import strip_markers
 from index.text.sentences import shortened
 from runtime.commands.filter_options import line_about
 from runtime.processes.nats_server import NoServer
@@ -222,7 +223,9 @@ def print_passages(passages: Sequence[NearPassage], language: str, *, more: bool
 
 
 def answer_pieces(answer: str, record: RunRecord | None) -> tuple[str | Bold, ...]:
-    """The answer with the sentence or cell that answers in bold: the lead of the first citation, if it is there word for word."""
+    """The answer with the sentence or cell that answers in bold: the lead of the first citation, if it is there word for word.
+    Far inside a paragraph it also comes first.
+    """
     first = record.citations[0] if record and record.citations else None
     if first is None or first.lead is None:
         return (answer,)
@@ -234,7 +237,10 @@ def answer_pieces(answer: str, record: RunRecord | None) -> tuple[str | Bold, ..
     found = re.search(r"\s+".join(map(re.escape, words)), answer, re.IGNORECASE) if words else None
     if found is None:
         return (answer,)
-    return answer[: found.start()], Bold(found[0]), answer[found.end() :]
+    before = answer[: found.start()]
+    far = len(before) - before.rfind("\n") > _GLANCE and first.block != "table_row"
+    above = ("> ", Bold(strip_markers(found[0])), "\n\n") if far else ()
+    return *above, before, Bold(found[0]), answer[found.end() :]
 
 
 async def _print_sources(asked: Asked, references: tuple[Reference, ...]) -> None:
@@ -262,7 +268,8 @@ def passage_pieces(number: int, passage: NearPassage, lacks: str) -> tuple[str |
     """
     where = place_in(passage)
     pieces: list[str | Bold] = [_named(number, passage) + (f"\n   {where}" if where else "") + "\n   "]
-    if passage.best and 2 * len(best := one_line(passage.text[slice(*passage.best)])) < len(passage.text) - _GLANCE:
+    best = one_line(passage.text[slice(*passage.best)]) if passage.best and passage.best[0] else ""
+    if best and 2 * len(best) < len(passage.text) - _GLANCE:
         pieces += ["> ", Bold(best), "\n\n   "]
     at = 0
     for start, end in (passage.best,) if passage.best else passage.marked:

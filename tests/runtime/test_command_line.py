@@ -127,7 +127,7 @@ def test_matching_words_are_bold_and_terminal_is_safe(capsys: pytest.CaptureFixt
         "     a line",
         "   Not in it: shipping, fees",
     ]
-    near = msgspec.structs.replace(near, text="Two refunds. " + "One more line. " * 12)
+    near = msgspec.structs.replace(near, text="So, Two refunds. " + "One more line. " * 12, best=(4, 15))
     assert styled(*passage_pieces(1, near, "Not in it:")).splitlines()[2:4] == ["   > \x1b[1mTwo refunds\x1b[0m", ""]
 
 
@@ -162,6 +162,14 @@ def test_the_sentence_that_answers_is_bold(cited: str, lead: tuple[int, int], an
     record = RunRecord(run_id="r", status="finished", question="", profile="general", citations=(one,))
     assert styled(*answer_pieces(answer, record)) == shown
     assert answer_pieces(answer, None) == (answer,)
+
+
+def test_sentence_far_inside_a_paragraph_comes_first_too() -> None:
+    one = citation(1, "Paid in 3 days.", 40, lead=(40, 55))
+    record = RunRecord(run_id="r", status="finished", question="", profile="general", citations=(one,))
+    behind = "This is said of other things at length. " * 4
+    told = styled(*answer_pieces(f"{behind}Paid in 3 days [1].", record))
+    assert told == f"> \x1b[1mPaid in 3 days\x1b[0m\n\n{behind}\x1b[1mPaid in 3 days\x1b[0m [1]."
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,7 @@ def laid_out(quoted: list[Quoted], *, by_section: bool = False) -> str:
     introduces them.
     """
     text, alone = "", False
-    section: tuple[str, str] | None = None
+    section: tuple[str, str, bool] | None = None
     k = 0
     while k < len(quoted):
         same = 1
@@ -155,7 +155,7 @@ def laid_out(quoted: list[Quoted], *, by_section: bool = False) -> str:
             named = quoted[k].intro if k and quoted[k].intro == quoted[k - 1].intro else ""
             if named and part.casefold().startswith(named.casefold()):
                 part = part[len(named) :].lstrip(": ")
-        own = (quoted[k].evidence.source_id, quoted[k].evidence.section)
+        own = (quoted[k].evidence.source_id, quoted[k].evidence.section, quoted[k].kind == "quotation")
         begins = text and (alone or stands_alone or (by_section and own != section))
         text = f"{text}{PARAGRAPH}{part}" if begins else in_one_line(filter(None, (text, part)))
         alone, section = stands_alone, own
