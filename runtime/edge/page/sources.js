@@ -105,13 +105,13 @@ export function uncited(passages, citations) {
   return passages.filter(near => !citations.some(one => overlaps(near, one)));
 }
 
-/* What is around the most matches of a passage, on one line. Stretches count characters, as documents do, not UTF-16 units. */
+/* The best sentence of a passage, or what is around the most matches, on one line. Stretches count characters, as documents do, not UTF-16 units. */
 function glimpse(passage, box) {
   const letters = Array.from(passage.text), starts = passage.marked.map(([start]) => start);
   const matches = from => starts.filter(at => at >= from && at < from + 120).length;
   const first = starts.reduce((best, at) => matches(at) > matches(best) ? at : best, starts[0] ?? 0);
   const before = letters.slice(Math.max(0, first - 40), first).join("").split("\n").at(-1);
-  const from = first - Array.from(before).length;
+  const from = passage.best?.[0] ?? first - Array.from(before).length;
   const marks = passage.marked.filter(([start]) => start >= from).map(([start, end]) => [start - from, end - from]);
   show(box, letters.slice(from, from + 160).join(""), marks, "strong");
 }
