@@ -55,8 +55,11 @@ def closest(
     passages without one follow as given.
     `notice` replaces the words that say why nothing is claimed. `languages`: those of the documents, if not the question's.
     """
-    if not languages and (languages := abroad(question, passages)):  # no other passage has a word of the question
-        passages, best = sorted(passages, key=lambda one: one.language not in languages), ()
+    if not languages and passages:
+        languages = abroad(question, passages)
+        passages = sorted(passages, key=lambda one: one.language not in languages)
+        if is_foreign(question, passages[0]):  # the search found none as near in the question's language
+            best = ()
     likely = bool(passages) and (probability or 0.0) >= LIKELY and not _gets_hint(question)
     if not likely and not near(question, passages, languages=languages):
         return refuse(
@@ -88,7 +91,8 @@ def abroad(question: Question, passages: Sequence[Passage]) -> tuple[str, ...]:
     others = [one for one in passages if is_foreign(question, one)]
     if not others or _has_words(question, passages):
         return ()
-    nearest = nearness(without_question_words(question.text), [f"{one.title}\n{one.text}" for one in others])
+    texts = [f"{one.title}\n{one.text}" for one in others]
+    nearest = nearness(without_question_words(question.text), texts, together=True)
     return tuple(sorted({one.language for one, near in zip(others, nearest, strict=True) if near >= NEAR_ABROAD}))
 
 

@@ -28,12 +28,16 @@ _LONGEST_QUESTION: Final = 256
 #: What a letter of no piece costs: more than any piece.
 _UNKNOWN: Final = 25.0
 #: From this nearness on a passage in another language is near a question.
-NEAR_ABROAD: Final = 0.31
+NEAR_ABROAD: Final = 0.28
 #: The part of the whole texts in the result; the rest is that of the question's single pieces.
 _WHOLE: Final = 0.35
+#: So many pieces of a text are a block; a stretch has so many blocks, twice as many as the one before.
+_BLOCK: Final = 8
+_STRETCHES: Final = (2, 4, 8)
 
 _Numbers = NDArray[np.uint16]
 _Rows = NDArray[np.float32]
+_Counts = NDArray[np.intp]
 
 
 class _Table(NamedTuple):
@@ -57,27 +61,30 @@ class _Spelling(NamedTuple):
     longest: dict[str, int]
 
 
-def nearness(question: str, texts: Sequence[str]) -> list[float]:
+def nearness(question: str, texts: Sequence[str], *, together: bool = False) -> list[float]:
     """The mean of two likenesses for each text, by _WHOLE: of the whole texts, the cosine of the sums of their vectors; of the
     question's pieces, the square of the cosine with the nearest piece of the text, by their weights.
+
+    `together`: pieces that stand together count more: the mean of this for the whole text and for its best stretch of each of
+    the lengths _STRETCHES. The title and headings stand in front, so the whole text counts, too.
     """
     wanted = _numbers(question)[:_LONGEST_QUESTION]
     held = [_numbers(text) for text in texts]
     if not len(wanted) or not any(map(len, held)):
         return [0.0] * len(texts)
     table = _table()
-    sizes = list(map(len, held))
     pieces = np.concatenate(held)
-    every, places = np.unique(pieces, return_inverse=True)
-    vectors = table.rows(every)
-    cells = np.repeat(np.arange(len(held)) * len(every), sizes) + places
-    counts = np.bincount(cells, table.weight[pieces], len(held) * len(every)).astype(np.float32).reshape(len(held), -1)
+    present = np.bincount(pieces) > 0
     asked, heavy = table.rows(wanted), table.asked.take(wanted)
-    whole = _unit(counts @ vectors) @ _unit(table.weight.take(wanted)[None] @ asked)[0]
-    cosines = np.zeros((len(wanted), len(every) + 1), dtype=np.float32)
-    np.clip(asked @ vectors.T, 0, 1, out=cosines[:, :-1])
-    nearest = np.square(_most(cosines, places, sizes))
-    single = heavy @ nearest / heavy.sum()
+    cosines = np.zeros((len(wanted), np.count_nonzero(present) + 1), dtype=np.float32)
+    np.clip(asked @ table.rows(np.flatnonzero(present)).T, 0, 1, out=cosines[:, :-1])
+    sizes = np.array(list(map(len, held)))
+    most, blocks = _by_block(np.square(cosines, out=cosines), (np.cumsum(present) - 1)[pieces], sizes)
+    heavy /= heavy.sum()
+    single = heavy @ _by_text(most, blocks)
+    if together:
+        single = (single + _in_stretches(most, heavy, blocks)) / (1 + len(_STRETCHES))
+    whole = np.stack([_direction(text) for text in texts]) @ _unit(table.weight.take(wanted) @ asked)
     shares: list[float] = (_WHOLE * np.clip(whole, 0, 1) + (1 - _WHOLE) * single).tolist()
     return shares
 
@@ -96,17 +103,45 @@ def likeness(words: Sequence[str], texts: Sequence[str]) -> list[float]:
     return [float(near @ heavy / heavy.sum()) if len(near) else 0.0 for near, heavy in parts]
 
 
-def _most(cosines: _Rows, places: NDArray[np.intp], sizes: Sequence[int]) -> _Rows:
-    """The highest cosine of each row among the places of each text; every text has the last column, too."""
-    ends = list(accumulate(sizes))
-    starts = [end - size + at for at, (end, size) in enumerate(zip(ends, sizes, strict=True))]
-    most: _Rows = np.maximum.reduceat(cosines.take(np.insert(places, ends, cosines.shape[1] - 1), 1), starts, axis=1)
-    return most
+def _by_block(shares: _Rows, places: NDArray[np.intp], sizes: _Counts) -> tuple[_Rows, _Counts]:
+    """The highest share of each row in each block of each text, and the number of blocks; the last one has the last share, too."""
+    ends, blocks = np.cumsum(sizes), sizes // _BLOCK + 1
+    starts = np.repeat(ends - sizes + np.arange(len(sizes)), blocks) + _inside(blocks) * _BLOCK
+    held = shares.take(np.insert(places, ends, shares.shape[1] - 1), 1)
+    return np.maximum.reduceat(held, starts, axis=1), blocks
 
 
-def _unit(rows: _Rows) -> _Rows:
-    lengths = np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
-    return (rows / lengths).astype(np.float32)
+def _by_text(most: _Rows, blocks: _Counts) -> _Rows:
+    highest: _Rows = np.maximum.reduceat(most, np.cumsum(blocks) - blocks, axis=most.ndim - 1)
+    return highest
+
+
+def _in_stretches(most: _Rows, heavy: _Rows, blocks: _Counts) -> _Rows:
+    """For each text the share of its best stretch, summed over the lengths. Changes `most`."""
+    left = np.repeat(blocks, blocks) - _inside(blocks)
+    single = np.zeros(len(blocks), dtype=np.float32)
+    for length in _STRETCHES:
+        # Half a stretch is joined with the half behind it in the same text.
+        at = np.flatnonzero(left > length // 2)
+        most[:, at] = np.maximum(most[:, at], most[:, at + length // 2])
+        single += _by_text(heavy @ most, blocks)
+    return single
+
+
+def _inside(blocks: _Counts) -> _Counts:
+    """The number of each block in its text."""
+    return np.arange(blocks.sum()) - np.repeat(np.cumsum(blocks) - blocks, blocks)
+
+
+def _unit(row: _Rows) -> _Rows:
+    return (row / max(float(np.linalg.norm(row)), 1e-9)).astype(np.float32)
+
+
+@lru_cache(maxsize=4096)
+def _direction(text: str) -> _Rows:
+    """The sum of the vectors of its pieces, of length 1."""
+    numbers = _numbers(text)
+    return _unit(_table().weight.take(numbers) @ _table().rows(numbers))
 
 
 @lru_cache(maxsize=4096)

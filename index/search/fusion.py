@@ -14,7 +14,7 @@ from typing import NamedTuple
 _LIGHT = 0.25
 _HEAVY = 10.0
 #: Nearness in meaning up to which a passage is of something else, and from which it is of the same.
-_FAR, _NEAR = 0.2, 0.52
+_FAR, _NEAR = 0.18, 0.48
 
 
 class Covers(NamedTuple):

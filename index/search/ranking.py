@@ -57,7 +57,7 @@ def fused(found: Candidates, asked: CandidateQuery, seen: Visible, foreign: str 
 def nearest(question: str, ranked: Sequence[Fused]) -> float:
     """How near the first passages are to the question in meaning, without its numbers, which have none; at most."""
     first = [indexed_text(one.candidate.passage) for one in ranked[:_FIRST]]
-    return max(nearness(_NUMBER.sub(" ", question), first), default=0.0)
+    return max(nearness(_NUMBER.sub(" ", question), first, together=True), default=0.0)
 
 
 def with_others(question: str, ranked: Sequence[Fused], others: Sequence[Candidate], own: float) -> list[Fused]:
@@ -73,7 +73,7 @@ def with_others(question: str, ranked: Sequence[Fused], others: Sequence[Candida
 
 
 def _near(question: str, candidates: Sequence[Candidate]) -> list[Fused]:
-    shares = nearness(question, [indexed_text(one.passage) for one in candidates])
+    shares = nearness(question, [indexed_text(one.passage) for one in candidates], together=True)
     return [Fused(one, share, 0.0, share) for one, share in zip(candidates, shares, strict=True)]
 
 
@@ -112,9 +112,9 @@ def reranked(reranker: Reranker, query: str, hits: list[Hit]) -> list[Hit]:
 
 
 #: Below this nearness none of the first passages is near a question in their language.
-NEAR, _FIRST = 0.6, 5
+NEAR, _FIRST = 0.57, 5
 #: In another language from this nearness on, and so far below the nearest at most; so many at most.
-_LEAST, _BESIDE, _OTHERS = 0.25, 0.1, 5
+_LEAST, _BESIDE, _OTHERS = 0.23, 0.13, 5
 _NUMBER = re.compile(r"\d+")
 #: In the path of a copy: a packed file, what a language calls copies or drafts, a number that a browser adds.
 _COPY = pattern(

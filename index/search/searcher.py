@@ -43,7 +43,7 @@ LIST_DEPTH, DEEP = 10, 100
 FOREIGN_DEPTH = 100
 #: Beside passages in the question's language, one in so many of those in another language; a quarter of them where the former are
 #: nearer than FAR.
-ONE_IN, FAR = 16, 0.5
+ONE_IN, FAR = 16, 0.45
 
 
 class _OpenBackend:

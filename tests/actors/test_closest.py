@@ -94,6 +94,16 @@ def test_passage_in_another_language_is_near_by_its_meaning(text: str, outcome: 
     assert ("영어" in found.answer) == (outcome == "closest")
 
 
+@pytest.mark.parametrize("first", ["ko", "en"])
+def test_order_of_a_search_that_begins_in_another_language_stays(first: str) -> None:
+    own = passage("own.md", text="직원의 주차장은 일곱 시에 열립니다.", title="", language="ko")
+    other = passage("other.md", text="Every employee has 25 days of paid holiday a year.", title="", language="en")
+    passages = sorted((own, other), key=lambda one: one.language != first)
+    asked = question(text="직원의 유급 휴가는 며칠입니까?", language="ko")
+    found = ended(*passages, question=asked, best=((passages.index(own), 0, 5),))
+    assert [one.source_id for one in found.passages] == [one.source_id for one in passages]
+
+
 @pytest.mark.parametrize(
     ("passages", "changes"),
     [

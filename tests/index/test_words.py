@@ -373,10 +373,22 @@ def test_translations_are_near_in_meaning(language: str) -> None:
     assert near[""] == 0
 
 
+def test_pieces_that_stand_together_are_nearer() -> None:
+    rest = "Turn the screw to the left. " * 10
+    beside, apart = f"{rest}days of holiday {rest}", f"holiday {rest}{rest}of days"
+    short = "Every employee has holidays."
+    whole, together = (nearness(HOLIDAYS["fr"], [beside, apart, short], together=on) for on in (False, True))
+    assert whole[0] == pytest.approx(whole[1])
+    assert together[0] > together[1]
+    assert together[2] == pytest.approx(whole[2])
+    assert together[0] == pytest.approx(nearness(HOLIDAYS["fr"], [beside], together=True)[0])
+
+
 @pytest.mark.parametrize("text", ["", "?!", "\u0378"])
 def test_text_without_words_is_near_nothing(text: str) -> None:
     assert nearness(text, ["a text"]) == [0.0]
     assert nearness("a question", [text, text]) == [0.0, 0.0]
+    assert nearness("a question", [text, "a word"], together=True)[0] == 0
     assert nearness("a question", []) == []
 
 
