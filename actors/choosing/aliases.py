@@ -26,7 +26,7 @@ _BEFORE = 60
 _MOST_CHARACTERS, _MOST_WORDS = 10, 5
 #: The shortest part of a word that may be a word of its own: in Korean, and in other scripts with spaces.
 _LEAST_HANGUL, _LEAST_LETTERS = 2, 3
-#: Words that initials may stand for: the first begins with a capital, and none is a word of grammar.
+#: Words that initials may stand for: the first begins with a capital, and each has four letters at least.
 _SPELLED_OUT: Final = re.compile(r"(?<![^\W_])[A-ZÀ-Ý][a-zà-ÿ]{3,}(?:[ -][A-Za-zÀ-ÿ]{4,}){2,4}")
 _LEAST_INITIALS = 3
 #: A longer word is not divided.

@@ -21,7 +21,7 @@ from actors.choosing.in_force import changes, in_force
 from actors.choosing.rows import MOST_OF_ROW, TOLD, look_up
 from actors.choosing.signs import DEEP, LEAST_SHARE, Ranked, probability, signs
 from actors.choosing.undone import NOTHING, Undone, asks_leave, undone
-from actors.choosing.units import MOST, Unit, units_of
+from actors.choosing.units import LONG_STEPS, MOST, Unit, units_of
 from actors.choosing.weights import Weights, given_weights, weights
 from actors.evidence.spans import Slice
 from bus.wire.parts import Collection, Passage, Question, Span
@@ -302,9 +302,10 @@ def _list_around(asked: Asked, likely: Sequence[Ranked], ranked: Sequence[Ranked
     lists = itertools.groupby(enumerate(items), lambda placed: placed[1].unit.order - placed[0])
     runs = ([each for _, each in placed] for _, placed in lists)
     around = next((run for run in runs if ranked[0] in run), [])
-    shown = _from_the_first(around, most)
+    numbered = asked.kind == "manner" and ranked[0].unit.text[:1].isdigit()
+    shown = _from_the_first(around, most * (LONG_STEPS if numbered else 1))
     whole = len(shown) == len(around) and any(each in around for each in likely[1:2])
-    steps = asked.kind == "manner" and (len(shown) == len(around) or ranked[0].unit.text[:1].isdigit())
+    steps = numbered or (asked.kind == "manner" and len(shown) == len(around))
     return sorted(shown, key=lambda each: each is not ranked[0]) if whole or steps else []
 
 

@@ -105,7 +105,8 @@ _HEADING = re.compile(
 _LETTERS = "".join(sorted(set("".join(every(lambda language: language.sentences.enumerators.split())))))
 _ITEM = re.compile(
     rf"^(?P<indent>[ \t]*)(?P<mark>(?:[-*+•‣▪●○◦–]|\(?\d{{1,3}}[.)]|[{_LETTERS or '.'}][.)])[ \t]+(?=\S)"
-    r"|[①-⑳][ \t]*(?=\S)|\d{1,2}[ \t]{2,}(?=[^\W\d]))",  # "1  Apologies"
+    r"|[①-⑳][ \t]*(?=\S)|\d{1,2}[ \t]{2,}(?=[^\W\d])"  # "1  Apologies"
+    r"|[^\W\d_]{2,12} \d{1,2}(?:[.:)][ \t]+|[ \t]{2,})(?=\S))",  # "Step 1  Empty the tray."
     re.MULTILINE,
 )
 _PARAGRAPH = re.compile(
@@ -118,7 +119,7 @@ _INDENTED = re.compile(r"(?:(?: {4}|\t).*\n?)+")
 _BROKEN_AT = 60
 _COLONS = ":："
 #: What divides the columns of a text, and of how many lines a table is at least.
-_COLUMNS = re.compile(r"\S(?: {2,}|\t+)\S")
+_COLUMNS = re.compile(r"[^\s.,:;!?](?: {2,}|\t+)\S")
 _LEAST_ROWS = 3
 _STOPS = ".!?。！？؟" + _COLONS
 _OPEN = ",;，；、-–" + _STOPS

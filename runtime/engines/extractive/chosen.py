@@ -5,6 +5,7 @@ from collections.abc import Set
 from dataclasses import replace
 from typing import Final
 
+from actors.choosing.units import LONG_STEPS
 from index.languages import spoken
 from index.languages.detection import detect
 from index.text.citations import strip_markers
@@ -34,7 +35,8 @@ def is_chosen(evidence: tuple[Evidence, ...]) -> bool:
 def quote_chosen(question: str, evidence: tuple[Evidence, ...], language: str = "") -> list[Quoted]:
     """Every unit of the evidence that was chosen, in reading order, without what the gate would withhold.
 
-    Where that is more than MOST, what answers stays and the rest goes, the last first. Other evidence only speaks against it.
+    Where that is more than MOST, or of steps LONG_STEPS times it, what answers stays and the rest goes, the last first. Other
+    evidence only speaks against it.
     """
     evidence = tuple(each for each in evidence if each.lead)
     asked = (question, language or detect(question))
@@ -100,12 +102,14 @@ def _leads(read: Read, quoted: Quoted, evidence: Evidence) -> bool:
 
 def _fitting(found: list[Quoted], leading: Set[tuple[int, int]]) -> list[Quoted]:
     kept = in_reading_order(found)
+    steps = any(each.item[:1].isdigit() and (each.evidence.n, each.position) in leading for each in kept)
+    most = MOST * (LONG_STEPS if steps else 1)
     beside = [each for each in kept if (each.evidence.n, each.position) not in leading]
     for each in [*reversed(beside), *(each for each in reversed(kept) if each not in beside)]:
-        if _weight(kept) <= MOST or len(kept) == 1:
+        if _weight(kept) <= most or len(kept) == 1:
             break
         kept.remove(each)
-    return [_cut(kept[0])] if kept and _weight(kept) > MOST else kept
+    return [_cut(kept[0])] if kept and _weight(kept) > most else kept
 
 
 def _weight(quoted: list[Quoted]) -> float:

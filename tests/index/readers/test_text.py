@@ -61,6 +61,10 @@ def test_lines_with_columns_are_rows_and_numbers_without_stops_begin_items() -> 
         ("list_item", "1  Apologies"),
         ("list_item", "2  Accounts"),
     ]
+    steps = "Step 1  Empty the tray.\nStep 2  Take out the filter.\nStep 3  Press OK."
+    assert [block.kind for block in chapters(steps)] == ["list_item"] * 3
+    typed = "It is closed.  Ring the bell.\nWait here.  Somebody comes.\nThen go 2 floors up.  Knock."
+    assert [block.kind for block in chapters(typed)] == ["prose"]
     sonnet = "Two  spaces here\nbut not in this line\nnor in this one\nor that."
     named = "Tool   Summer   Winter\nDrill   20   15\nMower   40   30"
     assert [block.kind for text in (sonnet, named) for block in chapters(text)] == ["prose", "prose"]
