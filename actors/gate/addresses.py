@@ -41,7 +41,7 @@ _HTTP: Final = re.compile(r"\bhxxp|\bh[*x]{2}p|\bhttp(?=s?\s*\[)")
 _MARKUP: Final = re.compile(r"</?[a-z][a-z0-9]{0,9}>|[*\u200b]|\\(?=[._:/@-])")
 _MARK: Final = re.compile(r"\[\s?\^?\d{1,3}(?:\s?[,;-]\s?\d{1,3})*\s?\](?!\()")
 #: The same at the end of a sentence: "In June [1]. Website to follow" has no "june.website".
-_LAST_MARKS: Final = re.compile(rf"(?:\s*{_MARK.pattern})+(?=\.\s+[A-ZÀ-Ý])")
+_LAST_MARKS: Final = re.compile(rf"(?:\s{{0,3}}{_MARK.pattern}){{1,8}}(?=\.\s[A-ZÀ-Ý])")
 
 _END: Final = r"[^\s<>\"'`\])},;|\u00bb\u201d\u2019\u3001\u3002\u060c\u061b]"
 _FOUND: Final = re.compile(
