@@ -106,7 +106,7 @@ _LETTERS = "".join(sorted(set("".join(every(lambda language: language.sentences.
 _ITEM = re.compile(
     rf"^(?P<indent>[ \t]*)(?P<mark>(?:[-*+•‣▪●○◦–]|\(?\d{{1,3}}[.)]|[{_LETTERS or '.'}][.)])[ \t]+(?=\S)"
     r"|[①-⑳][ \t]*(?=\S)|\d{1,2}[ \t]{2,}(?=[^\W\d])"  # "1  Apologies"
-    r"|[^\W\d_]{2,12} \d{1,2}(?:[.:)][ \t]+|[ \t]{2,})(?=\S))",  # "Step 1  Empty the tray."
+    r"|[^\W\d_]{2,12} \d{1,2}[ \t]{2,}(?=\S))",  # "Step 1  Empty the tray."
     re.MULTILINE,
 )
 _PARAGRAPH = re.compile(

@@ -63,6 +63,7 @@ def test_lines_with_columns_are_rows_and_numbers_without_stops_begin_items() -> 
     ]
     steps = "Step 1  Empty the tray.\nStep 2  Take out the filter.\nStep 3  Press OK."
     assert [block.kind for block in chapters(steps)] == ["list_item"] * 3
+    assert [block.kind for block in chapters("Article 1. Fees are due.\n\nArticle 2. Fees rise.")] == ["prose"] * 2
     typed = "It is closed.  Ring the bell.\nWait here.  Somebody comes.\nThen go 2 floors up.  Knock."
     assert [block.kind for block in chapters(typed)] == ["prose"]
     sonnet = "Two  spaces here\nbut not in this line\nnor in this one\nor that."
