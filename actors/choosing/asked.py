@@ -1,6 +1,7 @@
 """Read a question for choosing its answer: its terms with their weights, its identifiers, the kind of thing asked for.
 
-Also: whether a sentence mentions a thing of that kind, and whether a Chinese question names things that the documents do not say.
+Also: whether a sentence mentions a thing of that kind, or a telephone number, and whether a Chinese question names things that
+the documents do not say.
 
 Chinese has no spaces, so two characters that occur nowhere may be a missing word or the border of two words. At the ends of a
 run of characters between words of grammar they are a word.
@@ -78,13 +79,13 @@ def measure_of(question: str) -> str:
     return measure if kind in _MEASURED else ""
 
 
-def asks_number(question: str) -> frozenset[str]:
+def telephone_terms(question: str) -> frozenset[str]:
     """The terms that ask for a telephone number; empty where none is asked for."""
     found = _ASKS["phone"].search(question) if measure_of(question) == "phone" else None
     return frozenset(terms(found[0])) if found else frozenset()
 
 
-def has_number(text: str) -> bool:
+def has_telephone(text: str) -> bool:
     """Whether a text has what may be a telephone number."""
     return bool(_MEASURES["phone"].search(text))
 

@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from actors.choosing.aliases import aliases, listed
-from actors.choosing.asked import Asked, asks_number, has_number, read_question
+from actors.choosing.asked import Asked, has_telephone, read_question, telephone_terms
 from actors.choosing.features import FEATURES, Read, add_nearness, lacking, read_units, values, with_terms, words_of
 from actors.choosing.in_force import changes, in_force
 from actors.choosing.rows import MOST_OF_ROW, TOLD, look_up
@@ -159,8 +159,8 @@ def rank(asked: Asked, passages: Sequence[Passage], learned: Weights) -> list[Ra
 def rank_units(asked: Asked, units: Sequence[Unit], passages: Sequence[Passage], learned: Weights) -> list[Ranked]:
     """The same of these units, which are cut from the passages."""
     read = without_entries(read_units(units, passages, aliases(asked, passages)), passages)
-    if asking := asks_number(asked.text):
-        read = [with_terms(each, asking) if has_number(each.unit.text) else each for each in read]
+    if asking := telephone_terms(asked.text):
+        read = [with_terms(each, asking) if has_telephone(each.unit.text) else each for each in read]
     denied = undone(asked, units)
     if denied.lacks:
         read = [with_terms(each, denied.terms) if each.unit.order in denied.lacks else each for each in read]

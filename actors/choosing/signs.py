@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from actors.choosing.asked import Asked, asks_number, holds
+from actors.choosing.asked import Asked, holds, telephone_terms
 from actors.choosing.features import FEATURES, Read, lacking
 from actors.choosing.units import Unit
 from actors.choosing.weights import Weights
@@ -179,7 +179,7 @@ def _has_kind(asked: Asked, shown: Sequence[Ranked]) -> bool:
 
 def _of_another(asked: Asked, best: Ranked) -> float:
     """1 where a telephone number is asked for, and the best unit does not name most of whose it is."""
-    asking = asks_number(asked.text)
+    asking = telephone_terms(asked.text)
     owner = asked.terms.keys() - asking if asking else frozenset()
     named = asked.weight_of(owner & (best.read.bag | best.read.context))
     return float(named < asked.weight_of(owner) / 2)

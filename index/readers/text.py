@@ -1,5 +1,5 @@
 """Bytes as text, for every reader: by the encoding that they name, or by trying the usual ones of our languages; and plain text as
-a document, with its headings and items.
+a document, with its headings, items and lines of columns.
 
 The text of such a document is the file's own, so every offset is an offset into the file.
 """
