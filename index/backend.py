@@ -48,14 +48,14 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 class CandidateQuery(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """What is looked for. `terms`: the question and its variants, each with its language; a passage keeps its best score.
-    `alone`: each is looked for among the passages of its language alone.
+    `alone`: so many for each of them, among the passages of its language alone.
 
     `vector` is one row of length 1, None to leave the vectors out. Words of `topic` count TOPIC_SHARE among the terms.
     `bm25_k` and `vector_k` are how many of each become candidates; a vector hit with a cosine below `threshold` does not.
     """
 
     terms: Sequence[tuple[str, str]] = ()
-    alone: bool = False
+    alone: Sequence[int] = ()
     topic: str = ""
     vector: Vectors | None = None
     bm25_k: int = 0

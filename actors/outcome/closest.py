@@ -120,7 +120,7 @@ def _gets_hint(question: Question) -> bool:
 
 
 def _words_of(question: Question) -> str:
-    return in_one_name(f"{question.text} {question.topic}", profile_of(question.profile).synonyms)
+    return in_one_name(f"{question.text} {question.topic}".strip(), profile_of(question.profile).synonyms)
 
 
 def near_passages(

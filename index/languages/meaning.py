@@ -73,20 +73,22 @@ def nearness(question: str, texts: Sequence[str], *, together: bool = False) -> 
     if not len(wanted) or not any(map(len, held)):
         return [0.0] * len(texts)
     table = _table()
-    pieces = np.concatenate(held)
-    present = np.bincount(pieces) > 0
+    once, places = _distinct(np.concatenate(held), len(table.scale))
     asked, heavy = table.rows(wanted), table.asked.take(wanted)
-    cosines = np.zeros((len(wanted), np.count_nonzero(present) + 1), dtype=np.float32)
-    np.clip(asked @ table.rows(np.flatnonzero(present)).T, 0, 1, out=cosines[:, :-1])
+    shares = np.zeros((len(wanted), len(once) + 1), dtype=np.float32)
+    cosines = asked @ table.rows(once).T
+    np.square(np.minimum(np.maximum(cosines, 0, out=cosines), 1, out=cosines), out=shares[:, :-1])
     sizes = np.array(list(map(len, held)))
-    most, blocks = _by_block(np.square(cosines, out=cosines), (np.cumsum(present) - 1)[pieces], sizes)
+    blocks = sizes // _BLOCK + 1 if together else np.ones_like(sizes)
+    most = _by_block(shares, places, sizes, blocks)
     heavy /= heavy.sum()
     single = heavy @ _by_text(most, blocks)
     if together:
         single = (single + _in_stretches(most, heavy, blocks)) / (1 + len(_STRETCHES))
-    whole = np.stack([_direction(text) for text in texts]) @ _unit(table.weight.take(wanted) @ asked)
-    shares: list[float] = (_WHOLE * np.clip(whole, 0, 1) + (1 - _WHOLE) * single).tolist()
-    return shares
+    directions = np.concatenate([_direction(text) for text in texts]).reshape(len(texts), -1)
+    whole = directions @ _unit(table.weight.take(wanted) @ asked)
+    results: list[float] = (_WHOLE * np.clip(whole, 0, 1) + (1 - _WHOLE) * single).tolist()
+    return results
 
 
 def likeness(words: Sequence[str], texts: Sequence[str]) -> list[float]:
@@ -103,16 +105,28 @@ def likeness(words: Sequence[str], texts: Sequence[str]) -> list[float]:
     return [float(near @ heavy / heavy.sum()) if len(near) else 0.0 for near, heavy in parts]
 
 
-def _by_block(shares: _Rows, places: NDArray[np.intp], sizes: _Counts) -> tuple[_Rows, _Counts]:
-    """The highest share of each row in each block of each text, and the number of blocks; the last one has the last share, too."""
-    ends, blocks = np.cumsum(sizes), sizes // _BLOCK + 1
-    starts = np.repeat(ends - sizes + np.arange(len(sizes)), blocks) + _inside(blocks) * _BLOCK
-    held = shares.take(np.insert(places, ends, shares.shape[1] - 1), 1)
-    return np.maximum.reduceat(held, starts, axis=1), blocks
+def _distinct(pieces: _Numbers, most: int) -> tuple[_Numbers, _Counts]:
+    """Each number below `most` once, and where each of `pieces` is among these."""
+    places = np.arange(len(pieces))
+    last = np.empty(most, dtype=np.intp)
+    last[pieces] = places
+    own = last[pieces]
+    first = own == places
+    return pieces[first], (first.cumsum() - 1)[own]
+
+
+def _by_block(shares: _Rows, places: _Counts, sizes: _Counts, blocks: _Counts) -> _Rows:
+    """The highest share of each row in each block of each text; the text's last block takes in the last share, too."""
+    texts = np.arange(len(sizes))
+    at = np.full(len(places) + len(sizes), shares.shape[1] - 1)
+    at[np.arange(len(places)) + np.repeat(texts, sizes)] = places
+    starts = np.repeat(sizes.cumsum() - sizes + texts, blocks) + _inside(blocks) * _BLOCK
+    highest: _Rows = np.maximum.reduceat(shares.take(at, 1), starts, axis=1)
+    return highest
 
 
 def _by_text(most: _Rows, blocks: _Counts) -> _Rows:
-    highest: _Rows = np.maximum.reduceat(most, np.cumsum(blocks) - blocks, axis=most.ndim - 1)
+    highest: _Rows = np.maximum.reduceat(most, blocks.cumsum() - blocks, axis=most.ndim - 1)
     return highest
 
 
@@ -130,7 +144,7 @@ def _in_stretches(most: _Rows, heavy: _Rows, blocks: _Counts) -> _Rows:
 
 def _inside(blocks: _Counts) -> _Counts:
     """The number of each block in its text."""
-    return np.arange(blocks.sum()) - np.repeat(np.cumsum(blocks) - blocks, blocks)
+    return np.arange(blocks.sum()) - np.repeat(blocks.cumsum() - blocks, blocks)
 
 
 def _unit(row: _Rows) -> _Rows:

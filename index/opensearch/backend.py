@@ -102,7 +102,8 @@ class OpenSearchBackend:
     def _term_searches(self, asked: CandidateQuery, depth: int, among: list[Json]) -> Iterator[Json]:
         """As Bm25.search: the question goes to the field of each language, and those of others count for less."""
         about = bm25.query_text(asked.topic) if asked.topic else ""
-        for question, own in asked.terms if depth > 0 else ():
+        depths = asked.alone or [depth] * len(asked.terms)
+        for (question, own), most in zip(asked.terms, depths, strict=True) if depth > 0 else ():
             present = [own] if asked.alone else list(self.state.manifest.languages)
             texts, weights = bm25.query_texts(question, own, present)
             languages = {
@@ -113,7 +114,7 @@ class OpenSearchBackend:
                 )
                 for language, text, weight in zip(present, texts, weights, strict=True)
             }
-            yield from queries.by_terms(languages, depth, among)
+            yield from queries.by_terms(languages, most, among)
 
     def passing(self, wanted: Filter, groups: Groups) -> int:
         body = {"query": {"bool": {"filter": queries.among_entries(self.state, groups, wanted)}}}

@@ -68,9 +68,12 @@ class LocalBackend:
 
     def _by_bm25(self, asked: CandidateQuery, allowed: Allowed | None) -> _Numbered:
         depth = asked.bm25_depth
+        if asked.alone:
+            wanted = {other: (text, k) for (text, other), k in zip(asked.terms, asked.alone, strict=True)}
+            return self.bm25.search_each(wanted, allowed, topic=asked.topic)
         results: dict[int, float] = {}
         for text, language in asked.terms:
-            for number, score in self.bm25.search(text, language, depth, allowed, topic=asked.topic, alone=asked.alone):
+            for number, score in self.bm25.search(text, language, depth, allowed, topic=asked.topic):
                 results[number] = max(score, results.get(number, 0.0))
         return sorted(results.items(), key=lambda hit: (-hit[1], hit[0]))[:depth]
 

@@ -17,6 +17,7 @@ from index.search.fusion import Covers, mean_of_shares
 from index.snapshot.views import Visible
 from index.text.codes import with_codes
 from index.text.coverage import GramSet, cover, sets_of
+from index.text.matching import content_words, terms_in
 from index.text.near_duplicates import SKETCH_WIDTH, groups
 from index.text.ngrams import encode_all
 
@@ -54,10 +55,19 @@ def fused(found: Candidates, asked: CandidateQuery, seen: Visible, foreign: str 
     return [Fused(by_number[number], score, covers[number].text, near.get(number, 0.0)) for number, score in scores]
 
 
+def say_all(question: str, ranked: Sequence[Fused]) -> bool:
+    """Whether one of the first passages has all words of a question that has several, and so is near; numbers do not count."""
+    wanted = frozenset(term for term in content_words(question) if not term[0].isdigit())
+    return len(wanted) > 1 and any(wanted <= terms_in(text) for text in _first(ranked))
+
+
 def nearest(question: str, ranked: Sequence[Fused]) -> float:
     """How near the first passages are to the question in meaning, without its numbers, which have none; at most."""
-    first = [indexed_text(one.candidate.passage) for one in ranked[:_FIRST]]
-    return max(nearness(_NUMBER.sub(" ", question), first, together=True), default=0.0)
+    return max(nearness(_NUMBER.sub(" ", question), _first(ranked), together=True), default=0.0)
+
+
+def _first(ranked: Sequence[Fused]) -> list[str]:
+    return [indexed_text(one.candidate.passage) for one in ranked[:_FIRST]]
 
 
 def with_others(question: str, ranked: Sequence[Fused], others: Sequence[Candidate], own: float) -> list[Fused]:

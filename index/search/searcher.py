@@ -22,7 +22,17 @@ from index.languages.translation import translated
 from index.model import Entry, Groups, Hit, Passage, indexed_text
 from index.search import spelling
 from index.search.local_backend import LocalSnapshots
-from index.search.ranking import NEAR, behind, fused, nearest, of_both_sides, of_one_side, reranked, with_others
+from index.search.ranking import (
+    NEAR,
+    behind,
+    fused,
+    nearest,
+    of_both_sides,
+    of_one_side,
+    reranked,
+    say_all,
+    with_others,
+)
 from index.snapshot.roots import Root
 from index.snapshot.views import REMEMBERED, Visible
 from index.source_paths import without_surrogates
@@ -275,7 +285,8 @@ class Searcher:
                         vector = _vector(opened.embedder(groups), meant, topic, ())
                         request = msgspec.structs.replace(request, terms=terms, vector=vector)
                         ranked = fused(backend.candidates(request), request, seen)
-                if not others and (near := nearest(asked := request.terms[0][0], ranked)) < NEAR:
+                asked = request.terms[0][0]
+                if not others and not say_all(asked, ranked) and (near := nearest(asked, ranked)) < NEAR:
                     ranked = with_others(asked, ranked, self._of_others(backend, request, seen, near), near)
                 hits = of_both_sides(ranked, most, backend.manifest.snapshot)
                 if as_list and len(hits) < k:
@@ -288,19 +299,16 @@ class Searcher:
             hits = reranked(self._reranker, f"{query} {topic}".strip(), hits)
         return [*hits, *rest][:k]
 
-    def _of_others(self, backend: Backend, request: CandidateQuery, seen: Visible, near: float) -> list[Candidate]:
+    def _of_others(self, backend: Backend, request: CandidateQuery, seen: Visible, near: float) -> Sequence[Candidate]:
         """The candidates in each other language for the question's words there; `near`: how near those in its own are."""
         (asked, language), *_ = request.terms
-        alone = msgspec.structs.replace(request, alone=True, vector_k=0, vector=None)
+        terms = [(text, other) for other in seen.languages if (text := translated(asked, language, other))]
+        if not terms:
+            return []
         part = ONE_IN if near < FAR else 4 * ONE_IN
-        found: list[Candidate] = []
-        for other, count in seen.languages.items():
-            if text := translated(asked, language, other):
-                depth = max(min(count // part, FOREIGN_DEPTH), LIST_DEPTH)
-                found += backend.candidates(
-                    msgspec.structs.replace(alone, terms=[(text, other)], bm25_k=depth)
-                ).candidates
-        return found
+        depths = [max(min(seen.languages[other] // part, FOREIGN_DEPTH), LIST_DEPTH) for _, other in terms]
+        alone = msgspec.structs.replace(request, terms=terms, alone=depths, bm25_k=sum(depths), vector_k=0, vector=None)
+        return backend.candidates(alone).candidates
 
     def passing(self, filter: Filter, groups: Groups = None) -> int:
         """How many of the documents that a caller in `groups` sees pass. Raises IndexProblem once closed."""

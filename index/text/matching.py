@@ -29,6 +29,7 @@ _HARDLY_SAYS = frozenset(terms(" ".join(every(lambda language: language.words.ga
 _ASKS = frozenset(terms(" ".join(every(lambda language: [language.questions.wording.asking]))))
 
 
+@lru_cache(maxsize=256)
 def content_words(question: str) -> frozenset[str]:
     """The terms of a question that a passage can match; single letters and the like count only if there is nothing else."""
     result = frozenset(terms(without_question_words(question)))
@@ -55,13 +56,19 @@ def matches(text: str, wanted: Set[str]) -> tuple[Stretch, ...]:
 def lacking(question: str, text: str) -> tuple[str, ...]:
     """The words of a question, as written, that a text lacks; none where it has none of them, being in another language."""
     wanted = content_words(question)
-    there = {term for *_, own in _words(text)[0] for term in own}
+    there = terms_in(text)
     absent = frozenset(term for term in wanted - there if not (is_hangul(term[0]) and matches(text, {term})))
     if absent == wanted:
         return ()
     present = {at for stretch in matches(question, wanted - absent) for at in range(*stretch)}
     places = {at for stretch in matches(question, absent - _ASKS) for at in range(*stretch)} - present
     return tuple("".join(letter if at in places else " " for at, letter in enumerate(question)).split())
+
+
+@lru_cache(maxsize=256)
+def terms_in(text: str) -> frozenset[str]:
+    """The terms of all its words, of Chinese all pairs."""
+    return frozenset(term for *_, own in _words(text)[0] for term in own)
 
 
 def _placed(text: str) -> tuple[str, Sequence[int], Sequence[int]]:

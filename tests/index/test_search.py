@@ -127,7 +127,11 @@ def test_mixed_index_is_searched_in_other_languages(mixed: Searcher, question: s
     assert found[:2] == [hit.source_id for hit in mixed.search(question, language="ko", k=2)]
 
 
-def test_many_passages_of_its_language_leave_room_for_another(tmp_path: Path) -> None:
+@pytest.mark.parametrize("often", [0, 100], ids=["in one call of Java", "one after the other"])
+def test_many_passages_of_its_language_leave_room_for_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, often: int
+) -> None:
+    monkeypatch.setattr("index.engines.bm25._OFTEN", often)
     about = ("policies", "letters", "meetings", "invoices", "lockers", "trainings")
     own = {
         f"{word}-{n}": f"How long {word} are kept, and what must be done beforehand, is on list {n}. Nobody may cancel an order."
