@@ -265,6 +265,7 @@ def to_show(asked: Asked, ranked: Sequence[Ranked], most: float = MOST) -> list[
     for each in ranked[:DEEP]:
         alone = each.unit.kind == "definition" or _is_short(each.unit.text)
         elsewhere = (each.unit.passage, each.unit.section) != (best.passage, best.section)
+        elsewhere |= each.unit.kind == best.kind == "list_item" and each.unit.intro != best.intro
         row_beside = each.unit.kind == "table_row" != best.kind
         least = _LEAST_ALONE if likely and alone else LEAST_SHARE
         least = max(least, _BESIDE * ranked[0].share) if elsewhere or row_beside else least
@@ -337,7 +338,7 @@ def _around(shown: Sequence[Ranked], ranked: Sequence[Ranked], most: float) -> I
             continue
         if best.kind == "list_item" and (each.unit.kind == best.kind or each.unit.order not in beside):
             continue
-        if each.unit.kind == "prose" and _adds_nothing(each.unit):
+        if each.unit.kind == "prose" and (_adds_nothing(each.unit) or each.unit.text == best.intro):
             continue
         if _weight(each.unit) <= room and not _among(each, shown):
             room -= _weight(each.unit)

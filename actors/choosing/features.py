@@ -46,7 +46,7 @@ FEATURES = (
     "list",
     "steps",  # code or list where a manner is asked for; -1 for a row there
     "same_language",
-    "asks",  # it ends as a question or with a colon
+    "asks",  # it ends as a question or with a colon, or introduces what is below it
     "near_body",
     "cosine",
     "top",  # covered, less the best unit's
@@ -170,8 +170,11 @@ def values(asked: Asked, read: Sequence[Read], passages: Sequence[Passage]) -> l
     """One row for each unit, in the order of FEATURES; `near` and `near_body` are still 0."""
     rows = [_row(asked.in_language(passages[each.unit.passage].language), each, passages) for each in read]
     best = max((row[0] for row in rows), default=0.0)
-    for row in rows:
+    introduce = {(each.unit.passage, each.unit.intro) for each in read}
+    for row, each in zip(rows, read, strict=True):
         row[_PLACE["top"]] = row[0] - best
+        if (each.unit.passage, each.unit.text) in introduce:
+            row[_PLACE["asks"]] = 1.0
     return rows
 
 

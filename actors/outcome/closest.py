@@ -5,13 +5,14 @@ another language that is near in meaning, or any passage when all documents are 
 """
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import get_args
 
 import msgspec
 from groundwire.wire import NearPassage
 
 from actors.choosing.aliases import in_one_name
-from actors.evidence.section import section_of
+from actors.evidence.section import SpanSection, section_of
 from actors.evidence.spans import Slice
 from actors.outcome.refusals import ended, fit, fit_parts, refuse
 from actors.question.exercise import is_exercise
@@ -138,10 +139,15 @@ def near_passages(
     for at in dict.fromkeys([*unit_of, *range(0 if only_best else len(passages))]):
         passage = passages[at]
         start, end = cut(passage, unit_of.get(at), wanted)
-        start = _below_headings(passage, start, end)
+        below = _below_headings(passage, start, end)
+        section = _section(passage, below, end)
+        headings = section.headings
+        if at in unit_of:
+            headings = _shared(headings, _section(passage, *unit_of[at]).headings)
+        if headings == section.headings:  # else its own heading is a line of the text
+            start = below
         text = passage.text[start:end]
         start, end = passage.char_start + start, passage.char_start + end
-        section = section_of(passage, start, end)
         near_passage = NearPassage(
             source_id=passage.source_id,
             title=passage.title,
@@ -152,13 +158,23 @@ def near_passages(
             text=text,
             marked=matches(text, wanted),
             score=passage.score,
-            headings=section.headings,
+            headings=headings,
             best=_inside(unit_of.get(at), passage, start, end),
         )
         result.setdefault((passage.source_id, start, end), near_passage)
         if len(result) == MOST:
             break
     return tuple(result.values())
+
+
+def _section(passage: Passage, start: int, end: int) -> SpanSection:
+    """The section of a stretch of the passage's text."""
+    return section_of(passage, passage.char_start + start, passage.char_start + end)
+
+
+def _shared(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
+    """What both paths of headings begin with."""
+    return tuple(each for each, _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def _inside(

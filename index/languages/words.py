@@ -55,7 +55,7 @@ def stem(word: str) -> str:
     word = _without_ending(word)
     if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiouls":
         word = word[:-1]
-    if len(word) > 4 and word[-1] in "ei":
+    if len(word) > 3 and word[-1] in "ei":  # "file" and "files"
         word = word[:-1]
     return word[:-1] if len(word) > 5 and word.endswith("ll") else word  # "cancelling", "travail" and "travailler"
 

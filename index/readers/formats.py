@@ -48,6 +48,8 @@ _SHORT = 200
 #: A sentence of so few words and characters means nothing without the one before it.
 _FEW_WORDS = 2
 _TINY = 16
+#: The longest paragraph that is a label of the list below it.
+_LABEL = 60
 _ITEMS = ("list_item", "link")
 _SEVERAL = frozenset((*_ITEMS, "table_header", "table_row", "definition"))
 
@@ -92,13 +94,18 @@ def _introduction(text: str, before: Block | None, block: Block) -> tuple[int, i
     if not sentences:
         return None
     start, end = (before.start + at for at in sentences[-1])
-    announces = text[start:end].endswith(_COLONS)
+    announces = text[start:end].endswith(_COLONS) or (len(sentences) == 1 and _is_label(text[start:end]))
     if not announces and (block.kind == "list_item" or end - start > _SHORT):
         return None
     if len(sentences) > 1 and len(text[start:end].split()) <= _FEW_WORDS and end - start <= _TINY:
         earlier = before.start + sentences[-2][0]
         start = earlier if end - earlier <= LONGEST_INTRO else start
     return start, end
+
+
+def _is_label(sentence: str) -> bool:
+    """Whether a paragraph only names what follows: a few words that do not end as a sentence."""
+    return len(sentence) <= _LABEL and "\n" not in sentence and (sentence[-1].isalnum() or sentence[-1] in ")）")
 
 
 class Source(NamedTuple):

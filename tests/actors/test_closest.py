@@ -204,6 +204,22 @@ def test_link_opens_the_place_with_its_headings() -> None:
     assert bare.text == text
 
 
+def test_passage_with_its_best_sentence_in_another_section_keeps_its_heading_in_the_text() -> None:
+    text = "# Fees\n\nFive euros.\n\n# Refunds\n\nRefunds take a week."
+    best = text.index("Refunds take")
+    blocks = (
+        Block(start=100, end=106, kind="heading", level=2),
+        Block(start=108, end=119),
+        Block(start=121, end=130, kind="heading", level=2),
+        Block(start=100 + best, end=100 + len(text)),
+    )
+    one = passage(text=text, blocks=blocks, headings=("Shop",))
+    (shown,) = ended(one, best=((0, best, len(text)),)).passages
+    assert (shown.headings, shown.text) == (("Shop",), text)
+    (first,) = ended(one, best=((0, 8, 19),)).passages
+    assert (first.headings, first.text) == (("Shop", "Fees"), text[8:])
+
+
 async def test_rejected_passages_are_shown_but_never_evidence() -> None:
     lane = PassagesRetrieved(
         question=question(), sub_query=LANES[0], plan=LANES[:1], round=1, passages=(passage(), SHOP), snapshot="s1"

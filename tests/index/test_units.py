@@ -69,6 +69,17 @@ def test_an_introduction_and_what_it_introduces() -> None:
     assert found[2].intro == (found[0].start, found[1].end)
 
 
+@pytest.mark.parametrize(
+    ("above", "label"), [("Nora (born 2019)", True), ("테오", True), ("She is seven.", False), ("run\nstop", False)]
+)
+def test_short_line_without_an_end_is_the_label_of_a_list(above: str, label: bool) -> None:
+    builder = TextBuilder()
+    builder.add(above)
+    builder.add("- no amoxicillin", "list_item")
+    block = with_introductions(builder.finish("a", "A")).blocks[1]
+    assert block.intro == ((0, len(above)) if label else None)
+
+
 def test_item_introduction_may_precede_the_text() -> None:
     read = document(("prose", "Bring:"), ("list_item", "- bread"))
     block = read.blocks[1]

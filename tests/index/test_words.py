@@ -189,6 +189,7 @@ def test_first_matching_affix_row_counts() -> None:
 
 def test_longest_affix_with_enough_left_is_cut() -> None:
     assert [stem(word) for word in ("communications", "cations")] == ["communic", "cation"]
+    assert {stem(word) for word in ("file", "files", "filed", "filing")} == {"fil"}
     assert {stem(word) for word in ("신청할", "신청해야", "신청하려면", "신청하면", "신청하세요")} == {"신청"}
 
 
