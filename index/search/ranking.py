@@ -76,7 +76,7 @@ def with_others(question: str, ranked: Sequence[Fused], others: Sequence[Candida
     """
     near = sorted(_near(question, others), key=lambda one: -one.nearness)
     best = near[0].nearness if near else 0.0
-    near = [one for one in near[:_OTHERS] if one.nearness >= max(_LEAST, best - _BESIDE)]
+    near = [one for one in near[:_OTHERS] if one.nearness >= max(_LEAST, best - _BESIDE, _PART * own)]
     first, second = (near, ranked) if best > own else (ranked, near)
     turns = (one for pair in zip_longest(first, second) for one in pair if one is not None)
     return list({one.candidate.passage.number: one for one in turns}.values())
@@ -125,6 +125,8 @@ def reranked(reranker: Reranker, query: str, hits: list[Hit]) -> list[Hit]:
 NEAR, _FIRST = 0.57, 5
 #: In another language from this nearness on, and so far below the nearest at most; so many at most.
 _LEAST, _BESIDE, _OTHERS = 0.23, 0.13, 5
+#: And from this part on of the nearness of those in the question's language.
+_PART = 0.6
 _NUMBER = re.compile(r"\d+")
 #: In the path of a copy: a packed file, what a language calls copies or drafts, a number that a browser adds.
 _COPY = pattern(
