@@ -21,7 +21,7 @@ from actors.choosing.in_force import changes, in_force
 from actors.choosing.rows import MOST_OF_ROW, TOLD, look_up
 from actors.choosing.signs import DEEP, LEAST_SHARE, Ranked, probability, signs
 from actors.choosing.undone import NOTHING, Undone, asks_leave, undone
-from actors.choosing.units import LONG_STEPS, MOST, Unit, units_of
+from actors.choosing.units import LONG_STEPS, MAIL, MOST, Unit, units_of
 from actors.choosing.weights import Weights, given_weights, weights
 from actors.evidence.spans import Slice
 from bus.wire.parts import Collection, Passage, Question, Span
@@ -159,6 +159,7 @@ def rank(asked: Asked, passages: Sequence[Passage], learned: Weights) -> list[Ra
 def rank_units(asked: Asked, units: Sequence[Unit], passages: Sequence[Passage], learned: Weights) -> list[Ranked]:
     """The same of these units, which are cut from the passages."""
     read = without_entries(read_units(units, passages, aliases(asked, passages)), passages)
+    read = _without_heads(asked, read, passages)
     if asking := telephone_terms(asked.text):
         read = [with_terms(each, asking) if has_telephone(each.unit.text) else each for each in read]
     denied = undone(asked, units)
@@ -242,6 +243,14 @@ def without_entries(read: list[Read], passages: Sequence[Passage]) -> list[Read]
     names = (name for each in read for name in (*each.unit.path, passages[each.unit.passage].title))
     parts = {_bare(words_of(name).folded) for name in {*files, *names}}
     return [each for each in read if each.unit.kind in _DATA or _bare(each.folded) not in parts] or read
+
+
+def _without_heads(asked: Asked, read: list[Read], passages: Sequence[Passage]) -> list[Read]:
+    """The units without the heads of mails, unless a person is asked for: the subject is a title, and what it dates is the mail."""
+    if asked.kind == "person":
+        return read
+    heads = [MAIL.search(passage.source_id) is not None for passage in passages]
+    return [each for each in read if not (each.unit.kind == "definition" and heads[each.unit.passage])] or read
 
 
 def _bare(folded: str) -> str:

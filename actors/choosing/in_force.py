@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from actors.choosing.asked import Asked, holds, tells_time
 from actors.choosing.features import Read, words_of
 from actors.choosing.signs import DEEP, LEAST_SHARE, Ranked
+from actors.choosing.units import MAIL
 from actors.evidence.standing import is_later, moves, out_of_date, when
 from actors.facts.days import days
 from bus.wire.parts import Passage
@@ -22,8 +23,6 @@ from index.languages.characters import ascii_digits, fold
 
 #: What being out of date counts against a unit, in the scores of the ranking; twice where what replaces it has a likely unit.
 OUT_OF_DATE = 3.0
-#: The path of a mail.
-_MAIL = re.compile(r"\.(?:eml|msg|mbox)(?:/|$)")
 #: A number with its decimals that is no year and no part of a name; conflicts.py compares the plain digits of titles.
 _NUMBER = re.compile(r"(?<![\w.,])(?!(?:19|20)\d\d(?!\d))\d+(?:[.,:]\d+)*")
 #: A unit speaks of the same as one that it replaces if it has this part of that one's words.
@@ -55,14 +54,12 @@ def _moved(asked: Asked, ranked: list[Ranked], passages: Sequence[Passage]) -> l
     best, source = ranked[0], passages[ranked[0].unit.passage].source_id
     own = _numbers(best) - set(_NUMBER.findall(ascii_digits(asked.text)))
     for each in ranked[1:DEEP]:
-        part = asked.weight_of(each.read.bag)
-        if each.share < LEAST_SHARE:
+        if each.share < LEAST_SHARE or asked.weight_of(each.read.bag) < _SAME * asked.weight_of(best.read.bag):
             continue
         if passages[each.unit.passage].source_id == source:
-            half = part >= _SAME * asked.weight_of(best.read.bag)
-            later = half and best.unit.kind == "quotation" != each.unit.kind and bool(_MAIL.search(source))
+            later = best.unit.kind == "quotation" != each.unit.kind and bool(MAIL.search(source))
         else:
-            said = _numbers(each) if part >= _SAME * asked.whole else set()
+            said = _numbers(each)
             later = bool(own & said and said - own) and moves(each.unit.text) and not moves(best.unit.text)
         if later:
             first = replace(each, score=best.score + math.log(2), share=best.share)

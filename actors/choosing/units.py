@@ -6,6 +6,7 @@ A unit is the smallest such stretch that says something by itself.
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import takewhile
 
 import msgspec
 from msgspec.structs import replace
@@ -22,6 +23,15 @@ MOST = 580
 LONG_STEPS = 2
 #: A longer paragraph is several units, each of as many sentences as weigh this much.
 LONG_PARAGRAPH = 300
+#: The path of a mail.
+MAIL = re.compile(r"\.(?:eml|msg|mbox)(?:/|$)")
+#: A longer line of a mail is no greeting and no signature.
+_COURTESY = 48
+_NAMES_A_FACT = re.compile(r"[\d@]")
+_COMMAS = (",", "،", "，")
+_GREETS = (*_COMMAS, "!", "！")
+#: A greeting, and what closes a mail, has at most so many lines.
+_FEW = 3
 #: The level of a heading that has no mark.
 LOWEST = 6
 #: A paragraph that begins so is an item of a list of steps.
@@ -75,6 +85,10 @@ def _cut(passage: Passage) -> tuple[Unit, ...]:
         nonlocal first
         if not group:
             return
+        if MAIL.search(passage.source_id):
+            _cut_courtesies(passage.text, group)
+            if not group:
+                return
         start, end = group[0].start, group[-1].end
         text = passage.text[start:end]
         intro = group[0].intro
@@ -116,6 +130,23 @@ def _cut(passage: Passage) -> tuple[Unit, ...]:
         group.append(unit)
     close()
     return tuple(found)
+
+
+def _cut_courtesies(text: str, group: list[cutting.Unit]) -> None:
+    """Take the greeting in front and what closes it from the sentences of a mail's paragraph, which may be no more than that."""
+    lines = [text[one.start : one.end] for one in group]
+    short = [
+        weigh(line) < _COURTESY
+        and not _NAMES_A_FACT.search(line)
+        and (line.endswith(_GREETS) or not line.endswith(cutting.STOPS))
+        for line in lines
+    ]
+    front = sum(1 for _ in takewhile(bool, short[:_FEW]))
+    first = max((at + 1 for at in range(front) if lines[at].endswith(_GREETS)), default=0)
+    back = sum(1 for _ in takewhile(bool, reversed(short[first:][-_FEW:])))
+    last = min((at for at in range(len(group) - back, len(group)) if lines[at].endswith(_COMMAS)), default=len(group))
+    if first < len(group) or (len(group) == 1 and lines[0].endswith(_COMMAS)):
+        group[:] = group[first:last]
 
 
 def _same(passage: Passage, group: list[cutting.Unit], unit: cutting.Unit) -> bool:

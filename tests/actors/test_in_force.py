@@ -3,10 +3,14 @@
 import msgspec
 import pytest
 
+from actors.choosing.asked import read_question
+from actors.choosing.choose import rank
+from actors.choosing.units import units_of
+from actors.choosing.weights import weights
 from actors.select_evidence import select_evidence
 from bus.powers.protocols import unnoted
 from bus.wire.messages import AnswerRequested, PassagesReady
-from bus.wire.parts import Passage
+from bus.wire.parts import Collection, Passage
 from prompts import contracts
 from tests.actors.blocks import Piece, passages
 from tests.actors.scripted_powers import ScriptedAsk
@@ -120,6 +124,35 @@ async def test_mail_precedes_what_it_quotes() -> None:
     ended = await select_evidence.handle(ready, ScriptedAsk(), unnoted)
     assert isinstance(ended, AnswerRequested)
     assert ended.evidence[0].text.startswith("I have booked")
+
+
+@pytest.mark.parametrize(
+    ("text", "head"), [("Visit of the museum, date", False), ("Who sent the mail of the visit of the museum?", True)]
+)
+def test_head_of_a_mail_answers_only_who(text: str, head: bool) -> None:
+    found = passages(
+        ("definition", "From: Ana Roy"), ("definition", "Date: 4 May"), ("definition", "Subject: Visit of the museum"),
+        ("prose", "Dear all,"), ("prose", "The visit of the museum is on Friday."), title="Visit of the museum",
+    )  # fmt: skip
+    mail = tuple(msgspec.structs.replace(one, source_id="visit.eml") for one in found)
+    units = rank(read_question(question(text=text), Collection()), mail, weights())
+    assert any(each.unit.kind == "definition" for each in units) is head
+
+
+@pytest.mark.parametrize(
+    ("text", "units"),
+    [
+        ("Dear all,\nThe hall is shut.\nKind regards,\nAna Roy", ["The hall is shut."]),
+        ("您好！\n活动改到周五。", ["活动改到周五。"]),
+        ("Bring boots\nThe path is wet.", ["Bring boots\nThe path is wet."]),
+        ("The hall is shut.\nTel. 0171 555 010", ["The hall is shut.\nTel. 0171 555 010"]),
+        ("Kind regards,", []),
+    ],
+)
+def test_courtesies_of_a_mail_are_left_out(text: str, units: list[str]) -> None:
+    mail = [msgspec.structs.replace(one, source_id="hall.eml") for one in passages(("prose", text))]
+    assert [unit.text for unit in units_of(mail)] == units
+    assert [unit.text for unit in units_of(passages(("prose", text)))] == [text]
 
 
 @pytest.mark.parametrize(("heading", "shown"), [("Changes on 20 February", True), ("Falls", False)])
