@@ -51,12 +51,18 @@ def _known(word: str, language: str) -> Iterator[int | None]:
         if word not in FUNCTION_WORDS:
             yield numbers.get(word, _stems(language).get(stem(word)))
         return
+    yield from (numbers[part] for part in known_parts(word, language))
+
+
+def known_parts(run: str, language: str) -> Iterator[str]:
+    """The words of a folded run without spaces that the table knows, each the longest that begins there."""
+    numbers = _numbers(language)
     start = 0
-    while start < len(word):
-        ends = range(min(len(word), start + _LONGEST), start, -1)
-        end = next((end for end in ends if word[start:end] in numbers), None)
+    while start < len(run):
+        ends = range(min(len(run), start + _LONGEST), start, -1)
+        end = next((end for end in ends if run[start:end] in numbers), None)
         if end is not None:
-            yield numbers[word[start:end]]
+            yield run[start:end]
         start = end or start + 1
 
 

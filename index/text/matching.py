@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator, Sequence, Set
 from functools import lru_cache
 
-from index.languages import every
+from index.languages import LANGUAGES, every, of
 from index.languages.characters import fold, is_arabic, is_han, is_hangul
-from index.languages.words import WORD, terms, terms_of
+from index.languages.words import WORD, terms, terms_of, written
 from index.text.question_words import without_question_words
 
 type Stretch = tuple[int, int]
@@ -24,6 +24,7 @@ _folded = lru_cache(maxsize=8192)(fold)
 _JOINS = frozenset((" ", "-", "\u00a0", "\u202f", "\u2011", "\u3000"))
 
 
+_WITHOUT_SPACES = next(language for language in LANGUAGES if of(language).identity.script == "han")
 _HARDLY_SAYS = frozenset(terms(" ".join(every(lambda language: language.words.gate_words.split()))))
 
 _ASKS = frozenset(terms(" ".join(every(lambda language: [language.questions.wording.asking]))))
@@ -60,9 +61,23 @@ def lacking(question: str, text: str) -> tuple[str, ...]:
     absent = frozenset(term for term in wanted - there if not (is_hangul(term[0]) and matches(text, {term})))
     if absent == wanted:
         return ()
+    spaced = frozenset(term for term in absent - _ASKS if not is_han(term))
     present = {at for stretch in matches(question, wanted - absent) for at in range(*stretch)}
-    places = {at for stretch in matches(question, absent - _ASKS) for at in range(*stretch)} - present
-    return tuple("".join(letter if at in places else " " for at, letter in enumerate(question)).split())
+    places = {at for stretch in matches(question, spaced) for at in range(*stretch)} - present
+    words = "".join(letter if at in places else " " for at, letter in enumerate(question)).split()
+    folded = fold(text)
+    return (*words, *(word for word in _chinese_words(question) if word not in folded))
+
+
+def _chinese_words(question: str) -> Iterator[str]:
+    """Its words of several characters, since where one of a single character begins and ends is not known."""
+    runs = [run for run in WORD.findall(fold(" ".join(written(without_question_words(question))))) if is_han(run)]
+    if not runs:
+        return
+    from index.languages.translation import known_parts  # loads numpy and a table
+
+    for run in runs:
+        yield from (word for word in known_parts(run, _WITHOUT_SPACES) if len(word) > 1)
 
 
 @lru_cache(maxsize=256)

@@ -25,6 +25,7 @@ from index.languages import spoken
 from index.source_paths import published
 from index.text.citations import strip_markers
 from index.text.sentences import shortened
+from prompts.notices import comma
 from runtime.commands.filter_options import line_about
 from runtime.processes.nats_server import NoServer
 from runtime.settings import Settings
@@ -188,7 +189,7 @@ def _doubts(record: RunRecord) -> Iterator[str]:
     if record.outcome == "answered" and record.confidence == "low":
         yield page["sure"]["low"]
     if record.missing:
-        yield f"{page['words']['unmentioned']} {one_line(', '.join(record.missing))}"
+        yield f"{page['words']['unmentioned']} {one_line(comma(record.language).join(record.missing))}"
 
 
 async def _print_event(asked: Asked, event: StreamEvent, *, more: bool) -> None:
@@ -212,7 +213,7 @@ def print_passages(passages: Sequence[NearPassage], language: str, *, more: bool
         say()
     for number, passage in enumerate(passages, 1):
         if more or number <= complete:
-            say("\n", *passage_pieces(number, passage, words["missing"]))
+            say("\n", *passage_pieces(number, passage, language))
         else:
             where = place_in(passage)
             say(("\n" if number == complete + 1 else "") + _named(number, passage) + (f", {where}" if where else ""))
@@ -262,9 +263,9 @@ async def _print_sources(asked: Asked, references: tuple[Reference, ...]) -> Non
                 say(f"      [{n}] {one_line(where)}")
 
 
-def passage_pieces(number: int, passage: NearPassage, lacks: str) -> tuple[str | Bold, ...]:
+def passage_pieces(number: int, passage: NearPassage, language: str) -> tuple[str | Bold, ...]:
     """One of the closest passages: its number, title and place, then its text with its best sentence in bold, or else the words
-    that match, and behind `lacks` the words of the question that it lacks. Of a long text the best sentence also comes first.
+    that match, and the words of the question that it lacks. Of a long text the best sentence also comes first.
     """
     where = place_in(passage)
     pieces: list[str | Bold] = [_named(number, passage) + (f"\n   {where}" if where else "") + "\n   "]
@@ -275,7 +276,8 @@ def passage_pieces(number: int, passage: NearPassage, lacks: str) -> tuple[str |
     for start, end in (passage.best,) if passage.best else passage.marked:
         pieces += [_below(passage.text[at:start]), Bold(_below(passage.text[start:end]))]
         at = end
-    missing = f"\n   {lacks} {one_line(', '.join(passage.missing))}" if passage.missing else ""
+    lacks = spoken(language).page["words"]["missing"]
+    missing = f"\n   {lacks} {one_line(comma(language).join(passage.missing))}" if passage.missing else ""
     return *pieces, _below(passage.text[at:].rstrip()), missing
 
 

@@ -116,19 +116,19 @@ def test_matching_words_are_bold_and_terminal_is_safe(capsys: pytest.CaptureFixt
         score=0.5,
         headings=("Shop", "Terms"),
     )
-    assert styled(*passage_pieces(1, near, "Not in it:")) == (
+    assert styled(*passage_pieces(1, near, "en")) == (
         "1. A (https://example.org/a#b)\n   Shop › Terms, p. 3\n   Two \x1b[1mrefunds\x1b[0m[2J\n     a line"
     )
     print_passages([near, near], "en", more=False)
     assert capsys.readouterr().out.endswith("2. A (https://example.org/a#b), Shop › Terms, p. 3\n\nShow more: --more\n")
     near = msgspec.structs.replace(near, best=(0, 11), missing=("shipping", "fees"))
-    assert styled(*passage_pieces(1, near, "Not in it:")).splitlines()[2:] == [
+    assert styled(*passage_pieces(1, near, "en")).splitlines()[2:] == [
         "   \x1b[1mTwo refunds\x1b[0m[2J",
         "     a line",
         "   Not in it: shipping, fees",
     ]
     near = msgspec.structs.replace(near, text="So, Two refunds. " + "One more line. " * 12, best=(4, 15))
-    assert styled(*passage_pieces(1, near, "Not in it:")).splitlines()[2:4] == ["   > \x1b[1mTwo refunds\x1b[0m", ""]
+    assert styled(*passage_pieces(1, near, "en")).splitlines()[2:4] == ["   > \x1b[1mTwo refunds\x1b[0m", ""]
 
 
 def test_passages_near_an_answer_are_those_of_which_nothing_is_cited() -> None:

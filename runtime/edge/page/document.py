@@ -13,6 +13,7 @@ from aiohttp import hdrs, web
 from bus.wire.subjects import check_id
 from index.languages import FALLBACK, LANGUAGES, of
 from index.languages.characters import FROM_RIGHT
+from prompts.notices import comma
 from runtime.edge.problems import Problem
 from runtime.edge.routes import Reply, Route, parameter
 
@@ -36,7 +37,8 @@ def words() -> dict[str, dict[str, object]]:
 def _words_in(language: str) -> dict[str, object]:
     sections, identity = dict(of(language).page), of(language).identity
     direction = "rtl" if identity.script in FROM_RIGHT else "ltr"
-    return {**sections.pop("words"), **sections, "name": identity.own_name, "direction": direction}
+    signs = {"comma": comma(language)}
+    return {**sections.pop("words"), **sections, **signs, "name": identity.own_name, "direction": direction}
 
 
 def _files() -> dict[str, bytes]:

@@ -74,7 +74,7 @@ export function aboutOf(about) {
 export function showMissing(box, key, words) {
   say(make("span", "", box), key);
   box.append(" ");
-  quoted("bdi", words.join(", "), box);
+  quoted("bdi", words.join(word("comma")), box);
 }
 
 /* The closest passages: the first ones complete, each other as a line that opens. Returns whether there are any. */
