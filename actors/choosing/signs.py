@@ -123,7 +123,7 @@ def signs(
         "alone": math.log(_within(none / (1 - share))),
         "terms": math.log(1 + len(asked.terms)),
         "far": _far(asked, shown),
-        "name": float(_lacks_name(asked, shown)),
+        "name": float(lacks_name(asked, shown)),
         "year": float(_lacks_date(asked, best)),
     }
     if asked.given:
@@ -185,7 +185,8 @@ def _of_another(asked: Asked, best: Ranked) -> float:
     return float(named < asked.weight_of(owner) / 2)
 
 
-def _lacks_name(asked: Asked, shown: Sequence[Ranked]) -> bool:
+def lacks_name(asked: Asked, shown: Sequence[Ranked]) -> bool:
+    """The sign `name`."""
     said = "\n".join(each.read.folded_all for each in shown)
     return any(fold(name) not in said for name in _NAME.findall(asked.text))
 

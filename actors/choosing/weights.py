@@ -52,8 +52,9 @@ SHOWN_FROM: Final[dict[Voice, float]] = {"strict": 0.5, "helpful": 0.3}
 HIGH, MEDIUM = 0.9, 0.7
 #: The same for what rules chose under a profile that advises people about their health.
 HIGH_ADVICE: Final = 0.95
-#: The highest probability of a choice that is not clear: just below HIGH.
+#: The highest probability of a choice that is not clear, and of one that lacks a name: just below HIGH and MEDIUM.
 BELOW_HIGH: Final = 0.899
+BELOW_MEDIUM: Final = 0.699
 
 _ORDER: Final[tuple[Confidence, ...]] = ("low", "medium", "high")
 

@@ -15,9 +15,9 @@ from actors.choosing.asked import Asked, kind_of, named_sides, unsaid
 from actors.choosing.choose import Choice, by_place, choice_in, choice_of, lead_of, statistics
 from actors.choosing.features import FEATURES
 from actors.choosing.follow_ups import choose_parts
-from actors.choosing.signs import Ranked
+from actors.choosing.signs import Ranked, lacks_name
 from actors.choosing.units import units_of
-from actors.choosing.weights import BELOW_HIGH, HIGH, shows, weights
+from actors.choosing.weights import BELOW_HIGH, BELOW_MEDIUM, HIGH, shows, weights
 from actors.evidence import spans
 from actors.evidence.conflicts import conflicts_in, opposing
 from actors.evidence.standing import each_of_its_year, out_of_date
@@ -193,9 +193,12 @@ def suggestions(passages: tuple[Passage, ...], choice: Choice) -> list[contracts
 
 
 def rested_on(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice) -> AnswerRequested:
-    """The request for an answer from what the rules chose; its confidence is not high if others are nearly as likely."""
+    """The request for an answer from what the rules chose; its confidence is not high if others are nearly as likely, and low
+    without a name of the question.
+    """
     evidence = numbered(message, passages, choice, choice.slices())
-    probable = choice.probability if choice.clear else min(choice.probability, BELOW_HIGH)
+    highest = BELOW_MEDIUM if lacks_name(choice.asked, choice.shown) else 1.0 if choice.clear else BELOW_HIGH
+    probable = min(choice.probability, highest)
     return requested(message, with_leads(evidence, passages, choice.leads), probable)
 
 
