@@ -59,7 +59,7 @@ FORMATS = {
     "uuid": ("Ticket {} has it.", lambda c: "-".join(some(c, "0123456789abcdef", n) for n in (8, 4, 4, 4, 12))),
     "ip": ("The server is {} now.", lambda c: ".".join(str(c.randrange(11, 250)) for _ in range(4))),
     "mac": ("The card {} answers.", lambda c: ":".join(some(c, "0123456789abcdef", 2) for _ in range(6))),
-    "in address": ("Open https://{}@files.example.com/ for it.", lambda c: f"{some(c, LOWER, 6)}:{token(c, 10)}"),
+    "in address": ("Open https://{}@depot.example.com/ for it.", lambda c: f"{some(c, LOWER, 6)}:{token(c, 10)}"),
     "host": ("See {} for it.", lambda c: f"{some(c, LOWER, 8)}.corp"),
     "street": ("She lives at {} today.", lambda c: f"{c.randrange(10, 999)} {some(c, LOWER, 7).title()} Street"),
 }  # fmt: skip
