@@ -129,13 +129,29 @@ class Result:
         return max(end.took_s for end in self.answered)
 
 
-def simulated[T](server: Server, scene: Callable[[Service], Awaitable[T]]) -> T:
+type Scene = Callable[[Service], Awaitable[None]]
+
+
+def run(server: Server, scene: Scene) -> None:
     """`scene` with a service that knows how many questions its server answers together."""
 
-    async def run() -> T:
-        return await scene(Service(server, max(LEAST, server.at_once)))
+    async def work() -> None:
+        await scene(Service(server, max(LEAST, server.at_once)))
 
-    return in_virtual_time(run())
+    in_virtual_time(work())
+
+
+def simulated(*servers: Server) -> Callable[[Scene], Callable[[Server], None]]:
+    """Makes a scene a test, with each of these servers."""
+
+    def test_of(scene: Scene) -> Callable[[Server], None]:
+        @pytest.mark.parametrize("server", servers, ids=lambda server: f"{server.takes_s}s")
+        def test(server: Server) -> None:
+            run(server, scene)
+
+        return test
+
+    return test_of
 
 
 PIPELINE = Server(4, 0.15, spread=0.4)  # about 27 a second
@@ -145,9 +161,7 @@ ONE_BY_ONE = Server(1, 0.2)
 #: With a model, each question asks three times.
 MODEL = Server(8, 6.0, calls=3)
 PLAIN_MODEL = Server(1, 0.6, calls=3)
-SERVERS = pytest.mark.parametrize(
-    "server", [PIPELINE, SLOW, SCRIPTED, ONE_BY_ONE], ids=["pipeline", "8s", "2s", "200ms"]
-)
+EVERY = (PIPELINE, SLOW, SCRIPTED, ONE_BY_ONE)
 
 
 async def nothing(service: Service) -> None:
@@ -177,7 +191,7 @@ async def interrupted(service: Service) -> None:
 #: A server whose answers take 8 s is known only after a minute.
 SCENES = [
     (server, before)
-    for server in (PIPELINE, SLOW, SCRIPTED, ONE_BY_ONE)
+    for server in EVERY
     for before in (nothing, singles, crowd, interrupted)
     if before is crowd or server.takes_s < (1 if before is interrupted else 8)
 ]
@@ -195,21 +209,19 @@ def test_possible_bursts_are_answered(server: Server, before: Callable[[Service]
             assert done.slowest_s <= deadline_s
             await asyncio.sleep(2.0)
 
-    simulated(server, scene)
+    run(server, scene)
 
 
-@SERVERS
-def test_impossible_questions_are_refused_soon(server: Server) -> None:
-    async def scene(service: Service) -> None:
-        await crowd(service)
-        deadline_s = max(20.0, 5 * server.takes_s)
-        done = await service.burst(5000, deadline_s)
-        assert len(done.answered) >= 0.9 * (deadline_s - server.takes_s) * server.per_s - server.at_once // 2
-        assert done.slowest_s <= deadline_s
-        late = [end for end in done.refused if end.took_s > 3.0]
-        assert len(late) <= max(1.5 * server.at_once, 0.15 * len(done.answered))
-
-    simulated(server, scene)
+@simulated(*EVERY)
+async def test_impossible_questions_are_refused_soon(service: Service) -> None:
+    server = service.server
+    await crowd(service)
+    deadline_s = max(20.0, 5 * server.takes_s)
+    done = await service.burst(5000, deadline_s)
+    assert len(done.answered) >= 0.9 * (deadline_s - server.takes_s) * server.per_s - server.at_once // 2
+    assert done.slowest_s <= deadline_s
+    late = [end for end in done.refused if end.took_s > 3.0]
+    assert len(late) <= max(1.5 * server.at_once, 0.15 * len(done.answered))
 
 
 @pytest.mark.parametrize("server", [MODEL, PLAIN_MODEL], ids=["2s", "200ms"])
@@ -226,184 +238,155 @@ def test_few_single_questions_show_what_is_impossible(server: Server) -> None:
     in_virtual_time(scene())
 
 
-def test_short_slowdown_refuses_little() -> None:
+@simulated(Server(8, 0.15, spread=0.4))
+async def test_short_slowdown_refuses_little(service: Service) -> None:
     """The requests of thousands of clients take the processor from the pipeline for some seconds."""
-    server, slow_s, times, deadline_s = Server(8, 0.15, spread=0.4), 8.0, 3.0, 20.0
-
-    async def scene(service: Service) -> None:
-        await crowd(service)
-        burst = asyncio.create_task(service.burst(5000, deadline_s))
-        service.times = times
-        await asyncio.sleep(slow_s)
-        service.times = 1.0
-        assert len((await burst).answered) >= 0.9 * (slow_s / times + deadline_s - slow_s) * server.per_s
-
-    simulated(server, scene)
+    slow_s, times, deadline_s = 8.0, 3.0, 20.0
+    await crowd(service)
+    burst = asyncio.create_task(service.burst(5000, deadline_s))
+    service.times = times
+    await asyncio.sleep(slow_s)
+    service.times = 1.0
+    assert len((await burst).answered) >= 0.9 * (slow_s / times + deadline_s - slow_s) * service.server.per_s
 
 
-@SERVERS
-def test_closed_loop_has_no_refusals(server: Server) -> None:
-    async def scene(service: Service) -> None:
-        done = await service.closed(16, 60 * server.takes_s)
-        assert not done.refused or server.per_s * PATIENCE_S < 16
-        assert len(done.answered) / (60 * server.takes_s) >= 0.85 * server.per_s
-
-    simulated(server, scene)
+@simulated(*EVERY)
+async def test_closed_loop_has_no_refusals(service: Service) -> None:
+    server = service.server
+    done = await service.closed(16, 60 * server.takes_s)
+    assert not done.refused or server.per_s * PATIENCE_S < 16
+    assert len(done.answered) / (60 * server.takes_s) >= 0.85 * server.per_s
 
 
-@SERVERS
-def test_goodput_under_ten_times_the_capacity(server: Server) -> None:
-    async def scene(service: Service) -> None:
-        await crowd(service)
-        began, seconds, deadline_s = service.loop.time(), 40 * server.takes_s, max(5.0, 5 * server.takes_s)
-        done = await service.open(10 * server.per_s, seconds, deadline_s)
-        good = [end for end in done.answered if end.took_s <= deadline_s]
-        assert len(good) / (service.loop.time() - began) >= 0.9 * server.per_s
-        assert len(good) >= 0.95 * len(done.answered)
-
-    simulated(server, scene)
+@simulated(*EVERY)
+async def test_goodput_under_ten_times_the_capacity(service: Service) -> None:
+    server = service.server
+    await crowd(service)
+    began, seconds, deadline_s = service.loop.time(), 40 * server.takes_s, max(5.0, 5 * server.takes_s)
+    done = await service.open(10 * server.per_s, seconds, deadline_s)
+    good = [end for end in done.answered if end.took_s <= deadline_s]
+    assert len(good) / (service.loop.time() - began) >= 0.9 * server.per_s
+    assert len(good) >= 0.95 * len(done.answered)
 
 
-def test_return_after_retry_after_is_admitted() -> None:
-    async def scene(service: Service) -> None:
-        await crowd(service)
-        done = await service.burst(600, 5.0)
-        began = done.refused[0].asked
+@simulated(PIPELINE)
+async def test_return_after_retry_after_is_admitted(service: Service) -> None:
+    await crowd(service)
+    done = await service.burst(600, 5.0)
+    began = done.refused[0].asked
 
-        async def again(end: End) -> End:
-            await asyncio.sleep(began + end.retry_after_s - service.loop.time())
-            return await service.ask(5.0)
+    async def again(end: End) -> End:
+        await asyncio.sleep(began + end.retry_after_s - service.loop.time())
+        return await service.ask(5.0)
 
-        first = [end for end in done.refused if end.took_s < 1.0]
-        assert len(first) > 300
-        waiting = [asyncio.create_task(again(end)) for end in first if began + end.retry_after_s > service.loop.time()]
-        ends = Result(await asyncio.gather(*waiting))
-        assert len(ends.answered) >= 0.8 * len(waiting)
-
-    simulated(PIPELINE, scene)
+    first = [end for end in done.refused if end.took_s < 1.0]
+    assert len(first) > 300
+    waiting = [asyncio.create_task(again(end)) for end in first if began + end.retry_after_s > service.loop.time()]
+    ends = Result(await asyncio.gather(*waiting))
+    assert len(ends.answered) >= 0.8 * len(waiting)
 
 
-def test_person_passes_a_batch_flood() -> None:
-    async def scene(service: Service) -> None:
-        await crowd(service)
-        alone_s = (await service.ask()).took_s
-        flood = asyncio.create_task(service.burst(500, 60.0, "batch"))
-        await asyncio.sleep(2.0)
-        person = [(await service.ask()).began_s for _ in range(10)]
-        assert max(person) <= alone_s
-        assert len((await flood).answered) == 500
-
-    simulated(PIPELINE, scene)
+@simulated(PIPELINE)
+async def test_person_passes_a_batch_flood(service: Service) -> None:
+    await crowd(service)
+    alone_s = (await service.ask()).took_s
+    flood = asyncio.create_task(service.burst(500, 60.0, "batch"))
+    await asyncio.sleep(2.0)
+    person = [(await service.ask()).began_s for _ in range(10)]
+    assert max(person) <= alone_s
+    assert len((await flood).answered) == 500
 
 
-def test_patience_without_a_deadline_is_ten_seconds() -> None:
-    async def scene(service: Service) -> None:
-        await crowd(service)
-        done = await service.burst(100, None)
-        assert PATIENCE_S - 1 <= max(end.began_s for end in done.answered) <= PATIENCE_S
-        assert done.refused
-
-    simulated(ONE_BY_ONE, scene)
+@simulated(ONE_BY_ONE)
+async def test_patience_without_a_deadline_is_ten_seconds(service: Service) -> None:
+    await crowd(service)
+    done = await service.burst(100, None)
+    assert PATIENCE_S - 1 <= max(end.began_s for end in done.answered) <= PATIENCE_S
+    assert done.refused
 
 
-def test_flooding_key_delays_no_other() -> None:
-    async def scene(service: Service) -> None:
-        flood = asyncio.create_task(service.burst(50, key="flood"))
-        await asyncio.sleep(0.01)
-        quiet = await service.burst(2, key="quiet")
-        assert max(end.took_s for end in quiet.answered) <= (LEAST + 4) * ONE_BY_ONE.takes_s + 0.01
-        await flood
-
-    simulated(ONE_BY_ONE, scene)
+@simulated(ONE_BY_ONE)
+async def test_flooding_key_delays_no_other(service: Service) -> None:
+    flood = asyncio.create_task(service.burst(50, key="flood"))
+    await asyncio.sleep(0.01)
+    quiet = await service.burst(2, key="quiet")
+    assert max(end.took_s for end in quiet.answered) <= (LEAST + 4) * ONE_BY_ONE.takes_s + 0.01
+    await flood
 
 
-def test_flooding_keys_share_alike() -> None:
-    async def scene(service: Service) -> None:
-        await asyncio.gather(*(service.burst(30, 120.0, "batch", key) for key in ("a", "b", "c")))
-        shares = Counter(end.key for end in service.ends[LEAST : LEAST + 30])
-        assert max(shares.values()) - min(shares.values()) <= 2
-
-    simulated(ONE_BY_ONE, scene)
+@simulated(ONE_BY_ONE)
+async def test_flooding_keys_share_alike(service: Service) -> None:
+    await asyncio.gather(*(service.burst(30, 120.0, "batch", key) for key in ("a", "b", "c")))
+    shares = Counter(end.key for end in service.ends[LEAST : LEAST + 30])
+    assert max(shares.values()) - min(shares.values()) <= 2
 
 
-def test_earliest_deadline_begins_first_within_a_key() -> None:
-    async def scene(service: Service) -> None:
-        patient = asyncio.create_task(service.burst(20, 60.0))
-        await asyncio.sleep(0.01)
-        hurried = await service.ask(3.0)
-        assert hurried.took_s <= (LEAST + 1) * ONE_BY_ONE.takes_s + 0.01
-        assert not (await patient).refused
-
-    simulated(ONE_BY_ONE, scene)
+@simulated(ONE_BY_ONE)
+async def test_earliest_deadline_begins_first_within_a_key(service: Service) -> None:
+    patient = asyncio.create_task(service.burst(20, 60.0))
+    await asyncio.sleep(0.01)
+    hurried = await service.ask(3.0)
+    assert hurried.took_s <= (LEAST + 1) * ONE_BY_ONE.takes_s + 0.01
+    assert not (await patient).refused
 
 
-def test_positions_are_reported_each_second() -> None:
-    async def scene(service: Service) -> None:
-        places: list[int] = []
+@simulated(ONE_BY_ONE)
+async def test_positions_are_reported_each_second(service: Service) -> None:
+    places: list[int] = []
 
-        async def position(place: int) -> None:
-            places.append(place)
+    async def position(place: int) -> None:
+        places.append(place)
 
-        others = asyncio.create_task(service.burst(20))
-        await asyncio.sleep(0.01)
-        end = await service.ask(position=position)
-        await others
-        assert len(places) in (int(end.began_s), int(end.began_s) - 1)
-        assert places == sorted(places, reverse=True)
-        assert places[0] in (3, 13)
-
-    simulated(ONE_BY_ONE, scene)
+    others = asyncio.create_task(service.burst(20))
+    await asyncio.sleep(0.01)
+    end = await service.ask(position=position)
+    await others
+    assert len(places) in (int(end.began_s), int(end.began_s) - 1)
+    assert places == sorted(places, reverse=True)
+    assert places[0] in (3, 13)
 
 
-def test_leaving_the_queue_leaves_no_trace() -> None:
-    async def scene(service: Service) -> None:
-        begun = [asyncio.create_task(service.ask()) for _ in range(LEAST)]
-        leaves, stays = asyncio.create_task(service.ask()), asyncio.create_task(service.ask())
-        await asyncio.sleep(0.01)
-        leaves.cancel()
-        await asyncio.gather(leaves, return_exceptions=True)
-        assert service.admission.waiting() == 1
-        await asyncio.gather(stays, *begun)
-        assert (len(service.ends), service.admission.limit.runs) == (LEAST + 1, {})
-
-    simulated(ONE_BY_ONE, scene)
+@simulated(ONE_BY_ONE)
+async def test_leaving_the_queue_leaves_no_trace(service: Service) -> None:
+    begun = [asyncio.create_task(service.ask()) for _ in range(LEAST)]
+    leaves, stays = asyncio.create_task(service.ask()), asyncio.create_task(service.ask())
+    await asyncio.sleep(0.01)
+    leaves.cancel()
+    await asyncio.gather(leaves, return_exceptions=True)
+    assert service.admission.waiting() == 1
+    await asyncio.gather(stays, *begun)
+    assert (len(service.ends), service.admission.limit.runs) == (LEAST + 1, {})
 
 
-def test_unused_slot_is_passed_on() -> None:
-    async def scene(service: Service) -> None:
-        admission, question = service.admission, QuestionAsked(question="?")
+@simulated(ONE_BY_ONE)
+async def test_unused_slot_is_passed_on(service: Service) -> None:
+    admission, question = service.admission, QuestionAsked(question="?")
 
-        for n in range(LEAST):
-            await admission.enter(f"run-{n}", question, 10.0)
-        following = asyncio.create_task(admission.enter("next", question, 10.0))
-        await asyncio.sleep(0.01)
-        assert not following.done()
-        admission.forget("run-0")
-        await following
-        assert "next" in admission.limit.runs
-
-    simulated(ONE_BY_ONE, scene)
+    for n in range(LEAST):
+        await admission.enter(f"run-{n}", question, 10.0)
+    following = asyncio.create_task(admission.enter("next", question, 10.0))
+    await asyncio.sleep(0.01)
+    assert not following.done()
+    admission.forget("run-0")
+    await following
+    assert "next" in admission.limit.runs
 
 
-def test_active_run_may_enter_again() -> None:
-    async def scene(service: Service) -> None:
-        for _ in range(2 * LEAST):
-            await service.admission.enter("twice", QuestionAsked(question="?"), 10.0)
-        assert len(service.admission.limit.runs) == 1
-
-    simulated(ONE_BY_ONE, scene)
+@simulated(ONE_BY_ONE)
+async def test_active_run_may_enter_again(service: Service) -> None:
+    for _ in range(2 * LEAST):
+        await service.admission.enter("twice", QuestionAsked(question="?"), 10.0)
+    assert len(service.admission.limit.runs) == 1
 
 
-def test_runs_of_other_processes_take_room() -> None:
-    async def scene(service: Service) -> None:
-        for n in range(LEAST):
-            service.admission.count(f"elsewhere-{n}", "interactive", 60.0)
-        own = [asyncio.create_task(service.ask()) for _ in range(3)]
-        await asyncio.sleep(0.1)
-        assert service.admission.waiting() == 1  # half the room is this process's own
-        for n in range(LEAST):
-            service.admission.leave(f"elsewhere-{n}")
-        assert service.admission.waiting() == 0
-        await asyncio.gather(*own)
-
-    simulated(ONE_BY_ONE, scene)
+@simulated(ONE_BY_ONE)
+async def test_runs_of_other_processes_take_room(service: Service) -> None:
+    for n in range(LEAST):
+        service.admission.count(f"elsewhere-{n}", "interactive", 60.0)
+    own = [asyncio.create_task(service.ask()) for _ in range(3)]
+    await asyncio.sleep(0.1)
+    assert service.admission.waiting() == 1  # half the room is this process's own
+    for n in range(LEAST):
+        service.admission.leave(f"elsewhere-{n}")
+    assert service.admission.waiting() == 0
+    await asyncio.gather(*own)
