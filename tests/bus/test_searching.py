@@ -18,7 +18,7 @@ from bus.wire.messages import QueryDecomposed, QuestionAsked, RunFinished
 from bus.wire.subjects import SEARCH
 from index.filters import Filter
 from tests.bus.toys import answered, ask, done, ended, working
-from tests.bus.wires import Wire
+from tests.bus.wires import Wire, search_process
 from tests.message_samples import passage, question
 
 HITS = SearchReply(passages=(passage(), passage("opening.md", "문은 아홉 시에 열립니다.")), snapshot="s1")
@@ -33,57 +33,39 @@ def asks(query: str, *, language: str = "en", k: int = 1, bm25_k: int = 5, vecto
 
 
 async def test_hits_are_returned_and_recorded(wire: Wire) -> None:
-    heard: list[SearchRequest] = []
-
-    async def find(request: SearchRequest) -> SearchReply:
-        heard.append(request)
-        return HITS
-
-    close = await serve_search(wire.client, find)
-    search = searcher(wire)
-    assert await search(asks("환불 기간", language="ko", k=7, bm25_k=3, vector_k=4)) == HITS
-    assert heard == [SearchRequest(query="환불 기간", language="ko", k=7, bm25_k=3, vector_k=4)]
-    (record,) = search.records
-    assert answers(record, asks("환불 기간", language="ko", k=7, bm25_k=3, vector_k=4))
-    assert not answers(record, asks("환불", language="ko", k=7, bm25_k=3, vector_k=4))
-    assert not answers(record, asks("환불 기간", language="en", k=7, bm25_k=3, vector_k=4))
-    assert not answers(record, asks("환불 기간", language="ko", k=8, bm25_k=3, vector_k=4))
-    assert not answers(record, msgspec.structs.replace(heard[0], rerank=False))
-    assert msgspec.json.decode(record.hits, type=SearchReply) == HITS
-    await close()
+    async with search_process(wire.client, HITS) as heard:
+        search = searcher(wire)
+        assert await search(asks("환불 기간", language="ko", k=7, bm25_k=3, vector_k=4)) == HITS
+        assert heard == [SearchRequest(query="환불 기간", language="ko", k=7, bm25_k=3, vector_k=4)]
+        (record,) = search.records
+        assert answers(record, asks("환불 기간", language="ko", k=7, bm25_k=3, vector_k=4))
+        assert not answers(record, asks("환불", language="ko", k=7, bm25_k=3, vector_k=4))
+        assert not answers(record, asks("환불 기간", language="en", k=7, bm25_k=3, vector_k=4))
+        assert not answers(record, asks("환불 기간", language="ko", k=8, bm25_k=3, vector_k=4))
+        assert not answers(record, msgspec.structs.replace(heard[0], rerank=False))
+        assert msgspec.json.decode(record.hits, type=SearchReply) == HITS
 
 
 async def test_filter_is_sent_and_part_of_the_record(wire: Wire) -> None:
-    heard: list[SearchRequest] = []
-
-    async def find(request: SearchRequest) -> SearchReply:
-        heard.append(request)
-        return SearchReply(snapshot="s1", none_passes=True)
-
-    close = await serve_search(wire.client, find)
-    search = searcher(wire)
-    only = Filter(path="guide/**", tag=("a", "b"), language="ko", after=date(2026, 1, 31))
-    request = msgspec.structs.replace(asks("x"), filter=only)
-    assert (await search(request)).none_passes
-    assert heard == [request]
-    (record,) = search.records
-    kept = msgspec.json.decode(msgspec.json.encode(record), type=SearchRecord)
-    assert answers(kept, request)
-    assert not answers(kept, asks("x"))
-    assert not answers(kept, msgspec.structs.replace(request, filter=Filter(path="guide/**")))
-    await close()
+    async with search_process(wire.client, SearchReply(snapshot="s1", none_passes=True)) as heard:
+        search = searcher(wire)
+        only = Filter(path="guide/**", tag=("a", "b"), language="ko", after=date(2026, 1, 31))
+        request = msgspec.structs.replace(asks("x"), filter=only)
+        assert (await search(request)).none_passes
+        assert heard == [request]
+        (record,) = search.records
+        kept = msgspec.json.decode(msgspec.json.encode(record), type=SearchRecord)
+        assert answers(kept, request)
+        assert not answers(kept, asks("x"))
+        assert not answers(kept, msgspec.structs.replace(request, filter=Filter(path="guide/**")))
 
 
 async def test_index_problem_is_unavailable(wire: Wire) -> None:
-    async def find(request: SearchRequest) -> SearchReply:
-        raise Unavailable("the index is half written; build it again")
-
-    close = await serve_search(wire.client, find)
-    search = searcher(wire)
-    with pytest.raises(Unavailable, match="build it again"):
-        await search(asks("x", language="en", k=1))
-    assert search.records == []
-    await close()
+    async with search_process(wire.client, Unavailable("the index is half written; build it again")):
+        search = searcher(wire)
+        with pytest.raises(Unavailable, match="build it again"):
+            await search(asks("x", language="en", k=1))
+        assert search.records == []
 
 
 async def test_missing_search_process_is_unavailable(wire: Wire) -> None:
@@ -92,14 +74,10 @@ async def test_missing_search_process_is_unavailable(wire: Wire) -> None:
 
 
 async def test_late_search_process_is_used(wire: Wire) -> None:
-    async def find(request: SearchRequest) -> SearchReply:
-        return HITS
-
     asked = asyncio.create_task(searcher(wire)(asks("x", language="en", k=1)))
     await wire.client.flush()
-    close = await serve_search(wire.client, find)
-    assert await asked == HITS
-    await close()
+    async with search_process(wire.client, HITS):
+        assert await asked == HITS
 
 
 @pytest.mark.parametrize("late", [HITS, Unavailable("timeout: no node of the cluster answers")])
@@ -150,13 +128,10 @@ async def test_searches_run_side_by_side(wire: Wire) -> None:
 
 
 async def test_unreadable_search_is_refused(wire: Wire) -> None:
-    async def find(request: SearchRequest) -> SearchReply:
-        raise AssertionError("must not be reached")
-
-    close = await serve_search(wire.client, find)
-    msg = await wire.client.request(SEARCH, b"nonsense", timeout=60)
-    assert "cannot be read" in msgspec.json.decode(msg.data, type=SearchReply).problem
-    await close()
+    async with search_process(wire.client, HITS) as heard:
+        msg = await wire.client.request(SEARCH, b"nonsense", timeout=60)
+        assert "cannot be read" in msgspec.json.decode(msg.data, type=SearchReply).problem
+    assert heard == []
 
 
 def rounds(wanted: int, bound: int) -> tuple[Actor, Actor]:

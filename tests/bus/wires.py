@@ -9,8 +9,10 @@ from pathlib import Path
 from nats.aio.client import Client
 
 from bus.journal.journal import Journal
+from bus.powers.searching import SearchReply, SearchRequest, serve_search
 from bus.transport.connection import connect, declare_streams, keep_trying
 from bus.transport.settings import BusSettings
+from bus.wire.errors import Unavailable
 from runtime.processes import nats_server, nats_users, ports
 from runtime.processes.nats_users import Credentials
 
@@ -31,6 +33,23 @@ async def wired(settings: BusSettings) -> AsyncIterator[Wire]:
     await declare_streams(client.jetstream(timeout=2.0), settings)
     yield Wire(client, Journal(client))
     await client.close()
+
+
+@contextlib.asynccontextmanager
+async def search_process(client: Client, reply: SearchReply | Unavailable) -> AsyncIterator[list[SearchRequest]]:
+    """A search process that always answers so, with the searches that it hears."""
+    heard: list[SearchRequest] = []
+
+    async def find(request: SearchRequest) -> SearchReply:
+        heard.append(request)
+        if isinstance(reply, Unavailable):
+            raise reply
+        return reply
+
+    close = await serve_search(client, find)
+    await client.flush()
+    yield heard
+    await close()
 
 
 class Server:

@@ -11,10 +11,11 @@ import psutil
 import pytest
 from aiohttp import WSMsgType
 
-from bus.powers.searching import SearchReply, SearchRequest, serve_search
+from bus.powers.searching import SearchReply
 from runtime.edge.timeouts import Timeouts
 from runtime.keys import KeyFile
 from runtime.settings import AccessSettings, EdgeSettings, Settings
+from tests.bus.wires import search_process
 from tests.faults.door import APP, JSON, TO, World, bus, bus_settings, edge, http, pipeline, runs, world
 from tests.polling import until
 from tests.runtime.edge.conftest import Bus, Pipeline
@@ -71,19 +72,11 @@ async def test_key_with_fewer_groups_loses_earlier_runs(http: aiohttp.ClientSess
 
 
 async def test_search_respects_the_groups_of_the_key(http: aiohttp.ClientSession, world: World, bus: Bus) -> None:
-    heard: list[SearchRequest] = []
-
-    async def find(request: SearchRequest) -> SearchReply:
-        heard.append(request)
-        return SearchReply(snapshot="s")
-
-    close = await serve_search(bus.client, find)
-    await bus.client.flush()
-    for name in ("ann", "searcher", "root"):
-        body = {"query": "a"}
-        async with http.post(f"{world.locked}/v1/search", json=body, headers=world.bearer(name)) as response:
-            assert response.status == 200
-    await close()
+    async with search_process(bus.client, SearchReply(snapshot="s")) as heard:
+        for name in ("ann", "searcher", "root"):
+            body = {"query": "a"}
+            async with http.post(f"{world.locked}/v1/search", json=body, headers=world.bearer(name)) as response:
+                assert response.status == 200
     assert [each.groups for each in heard] == [("sales",), (), None]
 
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from schemathesis import Case, GenerationMode
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
-from bus.powers.searching import SearchReply, SearchRequest, serve_search
+from bus.powers.searching import SearchReply
 from bus.powers.served_index import Held, ServedIndex, answer_served_index
 from bus.powers.sources import (
     Found,
@@ -26,6 +26,7 @@ from bus.powers.sources import (
     answer_sources,
     no_such_source,
 )
+from tests.bus.wires import search_process
 from tests.clients.table import Checker
 from tests.faults.door import World, bus, bus_settings, pipeline, runs, world
 from tests.runtime.edge.conftest import Bus
@@ -65,9 +66,6 @@ INDEX = ServedIndex(
 async def searched(bus: Bus) -> AsyncIterator[None]:
     """A process that answers searches."""
 
-    async def find(request: SearchRequest) -> SearchReply:
-        return SearchReply(snapshot="s")
-
     async def served() -> ServedIndex:
         return INDEX
 
@@ -95,16 +93,14 @@ async def searched(bus: Bus) -> AsyncIterator[None]:
             text=text,
         )
 
-    close = await serve_search(bus.client, find)
     close_sources = await answer_sources(bus.client, about)
 
     async def held(groups: object) -> Held:
         return Held(documents=1)
 
     await answer_served_index(bus.client, served, held)
-    await bus.client.flush()
-    yield
-    await close()
+    async with search_process(bus.client, SearchReply(snapshot="s")):
+        yield
     await close_sources()
 
 

@@ -8,8 +8,9 @@ import aiohttp
 import pytest
 from yarl import URL
 
-from bus.powers.searching import SearchReply, SearchRequest, serve_search
+from bus.powers.searching import SearchReply
 from index.filters import Filter
+from tests.bus.wires import search_process
 from tests.runtime.edge.conftest import Bus, Pipeline
 
 JSON = {"Content-Type": "application/json"}
@@ -136,17 +137,9 @@ async def test_with_a_chat(http: aiohttp.ClientSession, pipeline: Pipeline) -> N
 
 @pytest.mark.parametrize("none_passes", [True, False])
 async def test_with_a_search(http: aiohttp.ClientSession, bus: Bus, none_passes: bool) -> None:
-    heard: list[SearchRequest] = []
-
-    async def find(request: SearchRequest) -> SearchReply:
-        heard.append(request)
-        return SearchReply(snapshot="s1", none_passes=none_passes)
-
-    close = await serve_search(bus.client, find)
-    await bus.client.flush()
-    async with http.post("/v1/search", json={"query": "환불", "filter": SENT}) as response:
+    reply, body = SearchReply(snapshot="s1", none_passes=none_passes), {"query": "환불", "filter": SENT}
+    async with search_process(bus.client, reply) as heard, http.post("/v1/search", json=body) as response:
         found = await response.json()
-    await close()
     assert [request.filter for request in heard] == [MEANT]
     told = "no document passes the filter (path guide/**, tag billing / 환불, language ko, after 2026-01-31)"
     assert found == {"hits": [], "snapshot": "s1"} | ({"detail": told} if none_passes else {})

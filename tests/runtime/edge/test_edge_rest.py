@@ -13,7 +13,7 @@ import pytest
 from aiohttp import web
 
 import runtime.edge.app
-from bus.powers.searching import SearchReply, SearchRequest, serve_search
+from bus.powers.searching import SearchReply
 from bus.powers.served_index import ServedIndex, SkippedFile, answer_served_index
 from bus.runs.runs import Runs
 from bus.transport.connection import connect
@@ -28,6 +28,7 @@ from runtime.edge.openapi import openapi_document
 from runtime.edge.routes import Reply, Route
 from runtime.edge.state import Edge
 from runtime.settings import EdgeSettings
+from tests.bus.wires import search_process
 from tests.message_samples import passage
 from tests.polling import until
 from tests.runtime.edge.citing import cite
@@ -58,17 +59,9 @@ async def test_readyz_names_missing_parts(http: aiohttp.ClientSession, bus: Bus)
 
 async def test_search_returns_the_hits_unchanged(http: aiohttp.ClientSession, bus: Bus) -> None:
     hit = passage("refunds", "환불은 7일 이내", title="환불 규정", language="ko", snapshot="s1")
-    asked: list[SearchRequest] = []
-
-    async def find(request: SearchRequest) -> SearchReply:
-        asked.append(request)
-        return SearchReply(passages=(hit,), snapshot="s1")
-
-    close = await serve_search(bus.client, find)
-    await bus.client.flush()
-    async with http.post("/v1/search", json={"query": "환불", "k": 3}) as response:
+    reply, body = SearchReply(passages=(hit,), snapshot="s1"), {"query": "환불", "k": 3}
+    async with search_process(bus.client, reply) as asked, http.post("/v1/search", json=body) as response:
         found = await response.json()
-    await close()
     assert (asked[0].query, asked[0].language, asked[0].k) == ("환불", "", 3)
     assert found["snapshot"] == "s1"
     assert found["hits"][0] == {
