@@ -27,7 +27,7 @@ from runtime.settings import IndexSettings, Settings
 from tests.bus.wires import serving
 from tests.index.brought_in import gate_index
 from tests.polling import until
-from tests.runtime.bucket.conftest import Snap, noise, same
+from tests.runtime.bucket.conftest import Shelf, noise, quiet
 from tests.runtime.served import open_search
 
 PARTS = 40
@@ -103,10 +103,9 @@ def watched(client: Client, bucket: Bucket, bus_settings: BusSettings, tmp_path:
     return Watched(client, bucket, bus_settings.url, tmp_path)
 
 
-async def test_killed_push_and_pull_continue(
-    watched: Watched, bucket: Bucket, index: Path, snap: Snap, tmp_path: Path
-) -> None:
-    name = snap({"passages/1.bin": noise(1, 5000), "vectors/graph.bin": noise(2, PARTS * PART)})
+async def test_killed_push_and_pull_continue(watched: Watched, shelf: Shelf) -> None:
+    bucket, index, cache = shelf.bucket, shelf.index, shelf.cache
+    name = shelf.snap({"passages/1.bin": noise(1, 5000), "vectors/graph.bin": noise(2, PARTS * PART)})
     there = 0
     await bucket.declare(0)
     for after in (3, 16):
@@ -120,15 +119,13 @@ async def test_killed_push_and_pull_continue(
     assert PARTS - there - AT_ONCE <= watched.parts <= PARTS - there + 6
     assert SNAPSHOTS + name in await bucket.names()
 
-    cache, got = tmp_path / "cache", 0
-    for after in (24,):
-        assert await watched.run("pull", cache, kill_after=after) == -9
-        got += after - AT_ONCE - 4  # of which four may be of the manifest, the list and the small file
-        with pytest.raises(IndexProblem, match="holds no finished index"):
-            snapshot.current(cache)
+    assert await watched.run("pull", cache, kill_after=24) == -9
+    got = 24 - AT_ONCE - 4  # of which four may be of the manifest, the list and the small file
+    with pytest.raises(IndexProblem, match="holds no finished index"):
+        snapshot.current(cache)
     assert await watched.run("pull", cache) == 0
     assert watched.parts <= PARTS + 4 - got
-    assert same(index, cache)
+    assert shelf.arrived
     assert not (cache / "arriving").exists()
 
 
@@ -154,10 +151,6 @@ async def operator(users: Credentials) -> AsyncIterator[Client]:
     client = await connect(users.bus(BusSettings(), "operator"), name="operator")
     yield client
     await client.close()
-
-
-def quiet(task: str, done: int, total: int) -> None:
-    """Prints nothing."""
 
 
 async def test_a_search_process_follows_a_bucket(
