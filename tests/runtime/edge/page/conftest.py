@@ -45,3 +45,9 @@ def answer(page: Page) -> Locator:
 
 async def done(page: Page, said: str = "Done.") -> None:
     await expect(page.locator("#status")).to_have_text(said)
+
+
+async def answered(page: Page, question: str) -> None:
+    """Ask, and wait for the end."""
+    await ask(page, question)
+    await done(page)

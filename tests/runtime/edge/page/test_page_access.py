@@ -18,7 +18,7 @@ from tests.clients.cutting import CutProxy
 from tests.clients.table import Checker
 from tests.runtime.edge.citing import doubt
 from tests.runtime.edge.conftest import Pipeline
-from tests.runtime.edge.page.conftest import ask, done
+from tests.runtime.edge.page.conftest import answered, done
 
 CHECKERS = (
     Checker(
@@ -115,8 +115,7 @@ async def test_screen_reader_hears_states_not_words(page: Page) -> None:
         """() => { window.heard = []; const status = document.getElementById("status");
         new MutationObserver(() => window.heard.push(status.textContent)).observe(status, { childList: true }); }"""
     )
-    await ask(page, "One word after another comes in")
-    await done(page)
+    await answered(page, "One word after another comes in")
     assert await page.evaluate("window.heard") == ["Working…", "Done."]
     live = await page.locator("[aria-live], [role=status], [role=alert]").evaluate_all(
         "all => all.map(each => each.id)"
@@ -125,8 +124,7 @@ async def test_screen_reader_hears_states_not_words(page: Page) -> None:
 
 
 async def test_printout_has_the_conversation_alone(page: Page) -> None:
-    await ask(page, "Print me")
-    await done(page)
+    await answered(page, "Print me")
     await page.emulate_media(media="print")
     await expect(page.locator(".answer")).to_be_visible()
     await expect(page.locator(".sources .card")).to_be_visible()
@@ -136,8 +134,7 @@ async def test_printout_has_the_conversation_alone(page: Page) -> None:
 
 async def test_source_covers_a_narrow_page(page: Page) -> None:
     await page.set_viewport_size({"width": 390, "height": 844})
-    await ask(page, "Narrow")
-    await done(page)
+    await answered(page, "Narrow")
     await page.locator(".answer .cite").click()
     panel = await page.locator("#panel").bounding_box()
     assert panel is not None

@@ -20,15 +20,14 @@ from tests.clients.cutting import CutProxy
 from tests.clients.halves import Halves
 from tests.runtime.edge.citing import doubt
 from tests.runtime.edge.conftest import NEAR, SOURCE, Pipeline, citation, plays
-from tests.runtime.edge.page.conftest import answer, ask, done
+from tests.runtime.edge.page.conftest import answer, answered, ask, done
 from tests.runtime.served import open_edge
 
 pytestmark = pytest.mark.timeout(300)
 
 
 async def test_answer_citation_opens_the_source(page: Page) -> None:
-    await ask(page, "환불은 며칠 안에 되나요?")
-    await done(page)
+    await answered(page, "환불은 며칠 안에 되나요?")
     await expect(answer(page)).to_have_text("환불은 며칠 안에 되나요? 1")
     await expect(page.locator(".sources .path")).to_have_text("refunds")
     await expect(page.get_by_role("heading", level=2, name="환불은 며칠 안에 되나요?")).to_be_visible()
@@ -52,8 +51,7 @@ async def test_answer_citation_opens_the_source(page: Page) -> None:
 
 async def test_citation_preview_covers_no_control(page: Page) -> None:
     await page.set_viewport_size({"width": 900, "height": 500})
-    await ask(page, "Where does the preview go?")
-    await done(page)
+    await answered(page, "Where does the preview go?")
     await page.keyboard.press("Shift")  # what has the focus next is shown as such
     marker = answer(page).get_by_role("button", name="Show source 1")
     await marker.focus()
@@ -66,16 +64,14 @@ async def test_citation_preview_covers_no_control(page: Page) -> None:
 
 
 async def test_headings_and_bold_words_are_rendered(page: Page) -> None:
-    await ask(page, "## The conclusion\n\n1. **House rules** 2 * 3 ** 4 [1].")
-    await done(page)
+    await answered(page, "## The conclusion\n\n1. **House rules** 2 * 3 ** 4 [1].")
     await expect(answer(page).locator("strong, h4")).to_have_text(["The conclusion", "House rules"])
     await expect(answer(page).get_by_role("heading", level=4)).to_have_text("The conclusion")
     await expect(answer(page).get_by_role("listitem")).to_have_text("House rules 2 * 3 ** 4 1. 1")
 
 
 async def test_code_is_shown_as_code(page: Page) -> None:
-    await ask(page, "Run `a[1]` **now**:\n\n```bash\n**make** a[1]\n\nmake b\n```\n\nDone")
-    await done(page)
+    await answered(page, "Run `a[1]` **now**:\n\n```bash\n**make** a[1]\n\nmake b\n```\n\nDone")
     await expect(answer(page).locator("pre code")).to_have_text("**make** a[1]\n\nmake b\n", use_inner_text=True)
     await expect(answer(page).locator("p > code")).to_have_text("a[1]")
     assert await answer(page).locator("button.cite").count() == 1
@@ -119,8 +115,7 @@ async def test_answering_sentence_is_bold(page: Page, pipeline: Pipeline) -> Non
 
 
 async def test_closest_passages_are_no_answer(page: Page) -> None:
-    await ask(page, "near enough?")
-    await done(page)
+    await answered(page, "near enough?")
     await expect(page.locator(".verdict .badge")).to_have_text("closest passages")
     await expect(page.get_by_role("region", name="No sure answer").locator(".answer")).to_have_text("Nothing is sure:")
     await expect(page.locator(".sources-part")).to_be_hidden()
@@ -154,8 +149,7 @@ async def test_passages_below_an_answer_open_on_a_click(page: Page) -> None:
         await route.fulfill(json={**record, "confidence": "low", "nearby": msgspec.to_builtins(NEAR)})
 
     await page.route(re.compile(r"/v1/runs/\w+$"), unsure)
-    await ask(page, "환불은 며칠 안에 되나요?")
-    await done(page)
+    await answered(page, "환불은 며칠 안에 되나요?")
     await expect(answer(page)).to_have_text("환불은 며칠 안에 되나요? 1")
     passages = page.get_by_role("region", name="Passages near the question").get_by_role("listitem")
     await expect(passages).to_have_count(2)
@@ -170,8 +164,7 @@ async def test_passages_below_an_answer_open_on_a_click(page: Page) -> None:
 
 
 async def test_closest_passages_work_by_keyboard(page: Page) -> None:
-    await ask(page, "near enough?")
-    await done(page)
+    await answered(page, "near enough?")
     await page.locator(".asked").focus()
     await page.keyboard.press("Tab")
     await expect(page.locator(".passages .title").first).to_be_focused()
@@ -191,8 +184,7 @@ async def test_expired_passages_are_read_from_the_record(page: Page, pipeline: P
     ends = {"outcome": "closest", "reason": "no_evidence", "answer": "Nothing is sure:", "passages": NEAR}
     pipeline.scripts["expired"] = plays("", **ends)
     await page.route("**/v1/runs/*/events", lambda route: route.fulfill(status=410, json={"detail": "expired"}))
-    await ask(page, "expired question")
-    await done(page)
+    await answered(page, "expired question")
     await page.reload()
     await expect(page.locator(".passages li")).to_have_count(2)
     await expect(answer(page)).to_have_text("Nothing is sure:")
@@ -213,8 +205,7 @@ async def test_arabic_page_is_right_to_left_and_remembered(page: Page) -> None:
 
 async def test_it_fits_a_narrow_screen(page: Page) -> None:
     await page.set_viewport_size({"width": 320, "height": 640})
-    await ask(page, "Averyverylongwordwithoutanyspaces" * 8)
-    await done(page)
+    await answered(page, "Averyverylongwordwithoutanyspaces" * 8)
     assert await page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
@@ -251,8 +242,7 @@ async def test_withheld_sentences_are_shown_with_their_reason(page: Page, pipeli
         await pipeline.end(emitter, Settled(outcome="answered", answer="Ask the shop."))
 
     pipeline.scripts["withholding"] = withholding
-    await ask(page, "withholding question")
-    await done(page)
+    await answered(page, "withholding question")
     await expect(answer(page)).to_have_text("Ask the shop.")
     await expect(page.locator(".withheld s")).to_have_text("Refunds take 30 days.")
     await expect(page.locator(".withheld p")).to_have_text("Contains a number that the source does not have: 30")
@@ -260,8 +250,7 @@ async def test_withheld_sentences_are_shown_with_their_reason(page: Page, pipeli
 
 async def test_unverified_sentence_is_marked_with_its_reason(page: Page, pipeline: Pipeline) -> None:
     pipeline.scripts["doubt"] = doubt
-    await ask(page, "doubt this")
-    await done(page)
+    await answered(page, "doubt this")
     mark = answer(page).get_by_role("img", name="not verified")
     await expect(mark).to_have_count(1)
     assert await mark.evaluate("each => each.previousSibling.textContent.endsWith('.')")
@@ -293,8 +282,7 @@ async def test_controls_and_hidden_characters_are_removed(page: Page, pipeline: 
     cited = citation(1, nasty, source_id=nasty, title=nasty, url=url, headings=(nasty, nasty))
     ends = {"outcome": "answered", "answer": told, "references": (source,), "citations": (cited,)}
     pipeline.scripts["hostile"] = plays(told, **ends)
-    await ask(page, "hostile question")
-    await done(page)
+    await answered(page, "hostile question")
     await expect(answer(page)).to_have_text(f"{seen} 010-****-**** is bold 1")
     await expect(answer(page).locator("strong, h4")).to_have_text(["bold"])
     item = page.locator(".sources li")
@@ -396,8 +384,7 @@ async def test_page_asks_for_a_required_key(
         await page.goto(address)
         await expect(page.locator("#problem")).to_contain_text("a key is needed")
         await page.get_by_label("Access key").fill(token)
-        await ask(page, "How long?")
-        await done(page)
+        await answered(page, "How long?")
         await expect(answer(page)).to_have_text("How long? 1")
         await expect(page.get_by_role("alert")).to_have_count(0)
         reads = "read" in scopes

@@ -17,7 +17,7 @@ from index.filters import Filter
 from tests.clients.cutting import CutProxy
 from tests.runtime.edge.conftest import NEAR, SOURCE, Pipeline, near, plays
 from tests.runtime.edge.conftest import answer as answer_plainly
-from tests.runtime.edge.page.conftest import answer, ask, done
+from tests.runtime.edge.page.conftest import answer, answered, ask, done
 
 
 def heard(pipeline: Pipeline, word: str) -> "asyncio.Queue[QuestionAsked]":
@@ -34,8 +34,7 @@ def heard(pipeline: Pipeline, word: str) -> "asyncio.Queue[QuestionAsked]":
 
 async def test_follow_up_keeps_the_conversation_and_answers(page: Page, pipeline: Pipeline) -> None:
     questions = heard(pipeline, "Talk")
-    await ask(page, "Talk of refunds")
-    await done(page)
+    await answered(page, "Talk of refunds")
     await expect(page.get_by_label("Your question")).to_be_focused()
     first = await questions.get()
     assert (first.conversation, first.conversation_history) == (None, ())
@@ -56,8 +55,7 @@ async def test_follow_up_keeps_the_conversation_and_answers(page: Page, pipeline
 
 async def test_voice_is_remembered_once_chosen(page: Page, pipeline: Pipeline) -> None:
     questions = heard(pipeline, "Voice")
-    await ask(page, "Voice as set")
-    await done(page)
+    await answered(page, "Voice as set")
     assert (await questions.get()).voice is None
     await page.get_by_label("Show", exact=True).select_option("Best match")
     await page.reload()
@@ -81,8 +79,7 @@ async def test_follow_up_scrolls_to_the_top(page: Page) -> None:
 
 
 async def test_conversation_reopens_by_address_and_list(page: Page) -> None:
-    await ask(page, "Reopen one")
-    await done(page)
+    await answered(page, "Reopen one")
     await ask(page, "Reopen two")
     await expect(page.locator(".turn")).to_have_count(2)
     await done(page)
@@ -106,8 +103,7 @@ async def test_conversation_reopens_by_address_and_list(page: Page) -> None:
 async def test_conversation_is_renamed_exported_and_deleted(page: Page, pipeline: Pipeline) -> None:
     other = await page.request.post(f"{page.url}v1/runs", data={"question": "Of an integration"})
     assert other.ok
-    await ask(page, "Keep one")
-    await done(page)
+    await answered(page, "Keep one")
     await ask(page, "near enough?")
     await expect(page.locator(".turn")).to_have_count(2)
     await done(page)
@@ -160,8 +156,7 @@ async def test_source_opens_next_to_the_answer_highlighted(page: Page, pipeline:
     pipeline.scripts["placed"] = plays("Five [1].", outcome="answered", answer="Five [1].", references=(source,))
     close = await answer_sources(pipeline.bus.client, find)
     await pipeline.bus.client.flush()
-    await ask(page, "placed fees")
-    await done(page)
+    await answered(page, "placed fees")
     await answer(page).get_by_role("button", name="Show source 1").click()
     panel = page.get_by_role("complementary")
     if pages:
@@ -219,8 +214,7 @@ async def test_documents_are_filtered_and_asked_alone(page: Page, pipeline: Pipe
     await expect(rows).to_have_count(1)
     await rows.get_by_role("link", name="Ask only here").click()
     await expect(page.locator("#only-name")).to_have_text("Work/b/plan[1].md")
-    await ask(page, "Only there")
-    await done(page)
+    await answered(page, "Only there")
     assert (await questions.get()).filter == Filter(path="/Work/b/plan[[]1].md")
     await page.get_by_role("button", name="Ask all documents").click()
     await ask(page, "Only anywhere")
@@ -229,8 +223,7 @@ async def test_documents_are_filtered_and_asked_alone(page: Page, pipeline: Pipe
 
 
 async def test_verdict_and_its_reason_are_kept(page: Page, pipeline: Pipeline) -> None:
-    await ask(page, "Judge the refunds")
-    await done(page)
+    await answered(page, "Judge the refunds")
     await page.get_by_role("button", name="Wrong").click()
     await done(page, "Noted.")
     await page.get_by_label("What is wrong?").fill("It is 14 days")
@@ -255,8 +248,7 @@ async def test_documents_list_unanswered_questions(page: Page, pipeline: Pipelin
     pipeline.scripts["later"] = answer_later
     for question in ("near the quay", "later the quay", "near the Quay", "later the quay"):
         await page.goto(line.address)
-        await ask(page, question)
-        await done(page)
+        await answered(page, question)
     close = await answer_sources(pipeline.bus.client, find)
     await pipeline.bus.client.flush()
     await page.get_by_role("link", name="Documents", exact=True).click()
@@ -270,8 +262,7 @@ async def test_documents_list_unanswered_questions(page: Page, pipeline: Pipelin
 
 async def test_answer_is_copied_with_its_sources(page: Page) -> None:
     await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    await ask(page, "Copy **this**")
-    await done(page)
+    await answered(page, "Copy **this**")
     await page.get_by_role("button", name="Copy", exact=True).click()
     await done(page, "Copied")
     text = await page.evaluate("navigator.clipboard.readText()")
@@ -283,8 +274,7 @@ async def test_answer_is_copied_with_its_sources(page: Page) -> None:
 
 
 async def test_run_page_shows_stages_with_messages(page: Page) -> None:
-    await ask(page, "Stages please")
-    await done(page)
+    await answered(page, "Stages please")
     await page.get_by_role("link", name="How this was answered").click()
     await expect(page).to_have_url(re.compile(r"/runs/[\w-]+$"))
     await expect(page.get_by_role("heading", level=1, name="Stages please")).to_be_visible()
@@ -318,8 +308,7 @@ async def test_sentence_leads_to_its_evidence(page: Page) -> None:
         await route.fulfill(json=trace | {"sentences": [told], "hits": [hit], "best": [best]})
 
     await page.route("**/trace", explained)
-    await ask(page, "Reasons please")
-    await done(page)
+    await answered(page, "Reasons please")
     await page.get_by_role("link", name="How this was answered").click()
     item = page.get_by_role("listitem").filter(has_text="Within 38 days")
     await expect(item).to_contain_text("Contains a number that the source does not have: 38")
@@ -334,8 +323,7 @@ async def test_stage_calls_are_listed_in_order(page: Page) -> None:
     searched = {"query": "الاعتراض", "took_s": 0.004, "hits": []}
     step = {"stage": "retrieve", "lane": "main", "asks": [asked | {"same_version": True}], "searches": [searched]}
     await page.route("**/trace/*", lambda route: route.fulfill(json=step | {"took": [], "gave": []}))
-    await ask(page, "Order please")
-    await done(page)
+    await answered(page, "Order please")
     await page.get_by_role("link", name="How this was answered").click()
     await page.locator("#run summary").first.click()
     shown = ["classify_intent", "m", "3 ms", "0 + 1", "Search the documents", "الاعتراض", "4 ms"]
