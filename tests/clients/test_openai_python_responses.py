@@ -5,8 +5,9 @@ from collections.abc import AsyncIterator
 import openai
 import pytest
 
+from bus.runs.runs import Runs
 from tests.clients.table import Row
-from tests.polling import until
+from tests.polling import ended
 from tests.runtime.edge.conftest import Pipeline
 from tests.runtime.edge.response_kinds import CITED_TEXT, KINDS
 
@@ -49,7 +50,7 @@ async def test_cite(client: openai.AsyncOpenAI) -> None:
     assert cited == [("[1]", "Handbook"), ("[2]", "fees 2026.md")]
 
 
-async def test_cancel(client: openai.AsyncOpenAI) -> None:
+async def test_cancel(client: openai.AsyncOpenAI, runs: Runs) -> None:
     stream = await client.responses.create(model="general", input="hang", stream=True)
     async for event in stream:
         if event.type == "response.created":
@@ -57,11 +58,8 @@ async def test_cancel(client: openai.AsyncOpenAI) -> None:
         if event.type == "response.output_text.delta":
             break
     await stream.close()
-
-    async def cancelled() -> bool:
-        return (await client.responses.retrieve(left)).status == "cancelled"
-
-    await until(cancelled)
+    await ended(runs, left.removeprefix("resp_"))
+    assert (await client.responses.retrieve(left)).status == "cancelled"
     going = await client.responses.create(model="general", input="hang", background=True)
     assert going.status == "in_progress"
     assert (await client.responses.cancel(going.id)).status == "cancelled"

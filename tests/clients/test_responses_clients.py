@@ -3,12 +3,12 @@
 import json
 from typing import Any
 
-import aiohttp
 import pytest
 
+from bus.runs.runs import Runs
 from tests.clients.installed import node_in, output_of
 from tests.clients.table import NO_CALL_TO_RESUME, Column, Row
-from tests.polling import until
+from tests.polling import ended
 from tests.runtime.edge.conftest import Pipeline
 from tests.runtime.edge.response_kinds import CITED_TEXT, KINDS
 
@@ -70,17 +70,12 @@ async def test_cite(said: Said) -> None:
 
 
 @over(*EVERY)
-async def test_cancel(said: Said, http: aiohttp.ClientSession) -> None:
+async def test_cancel(said: Said, runs: Runs) -> None:
     told = said[1]["cancel"]
     left = told["left"] if isinstance(told, dict) else told
     if said[0] == "openai-node":
         assert told["cancelled"] == "cancelled"
-
-    async def cancelled() -> bool:
-        async with http.get(f"/v1/responses/{left.replace('msg_', 'resp_')}") as response:
-            return bool((await response.json())["status"] == "cancelled")
-
-    await until(cancelled)
+    assert (await ended(runs, left.partition("_")[2])).outcome == "cancelled"
 
 
 @over("openai-node")

@@ -74,39 +74,28 @@ async def test_competent_model_is_never_overruled(stack: tuple[Whole, Model], pr
     assert (record.outcome, overruled, record.calls) == ("answered", [], len(stack[1].asked))
 
 
-FAILURES = (NoReply, BadReply, TooLong, Rejected, OverQuota, Unavailable)
-
-
-@pytest.mark.parametrize("failure", FAILURES)
-async def test_each_kind_of_failure_counts_once(stack: tuple[Whole, Model], failure: type[Failure]) -> None:
-    stack[1].fails = {"select_evidence": failure}
-    record, overruled = await asked(stack, "general", "simple")
-    stack[1].fails = {}
-    assert (record.outcome, overruled, record.calls) == ("answered", ["select_evidence"], len(stack[1].asked))
-
-
 def asked_twice(why: str) -> Failure:
     failure = BadReply(why)
     failure.calls = 2
     return failure
 
 
-async def test_reply_unreadable_twice_is_two_calls(stack: tuple[Whole, Model]) -> None:
-    stack[1].fails = {"select_evidence": asked_twice}
-    record, overruled = await asked(stack, "general", "simple")
-    stack[1].fails = {}
-    assert (overruled, record.calls) == (["select_evidence"], len(stack[1].asked) + 1)
-
-
+FAILURES = (NoReply, BadReply, TooLong, Rejected, OverQuota, Unavailable, asked_twice)
 COMPLEX = ("classify_intent", "classify_query", "decompose_query", "judge_sufficiency", "select_evidence")
 
 
-@pytest.mark.parametrize("prompt", COMPLEX)
-async def test_failure_counts_in_its_stage(stack: tuple[Whole, Model], prompt: str) -> None:
-    stack[1].fails = {prompt: BadReply}
-    record, overruled = await asked(stack, "general", "complex")
+@pytest.mark.parametrize(
+    ("kind", "prompt", "failure"),
+    [*(("simple", "select_evidence", each) for each in FAILURES), *(("complex", each, BadReply) for each in COMPLEX)],
+)
+async def test_failure_counts_once_in_its_stage(
+    stack: tuple[Whole, Model], kind: str, prompt: str, failure: Callable[[str], Failure]
+) -> None:
+    stack[1].fails = {prompt: failure}
+    record, overruled = await asked(stack, "general", kind)
     stack[1].fails = {}
-    assert (overruled, record.calls) == ([prompt], len(stack[1].asked))
+    assert (record.outcome, overruled) == ("answered", [prompt])
+    assert record.calls == len(stack[1].asked) + (failure is asked_twice)
 
 
 async def test_unread_verdict_counts_and_marks(stack: tuple[Whole, Model]) -> None:

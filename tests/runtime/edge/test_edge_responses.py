@@ -6,8 +6,9 @@ import aiohttp
 import pytest
 
 from bus.powers.events import Error
+from bus.runs.runs import Runs
 from bus.wire.subjects import is_canary
-from tests.polling import until
+from tests.polling import ended, until
 from tests.runtime.edge.conftest import Pipeline, plays
 from tests.runtime.edge.responding import CREATE, created, events_of, refused, streamed, text_of
 from tests.runtime.edge.response_kinds import CITED_TEXT, KINDS
@@ -129,17 +130,15 @@ async def test_stream_is_read_again_from_any_number(http: aiohttp.ClientSession,
 # ---------------------------------------------------------------- under way
 
 
-async def test_left_stream_ends_its_run(http: aiohttp.ClientSession) -> None:
+async def test_left_stream_ends_its_run(http: aiohttp.ClientSession, runs: Runs) -> None:
     async with http.post(CREATE, json={"model": "general", "input": "hang", "stream": True}) as response:
         await response.content.readuntil(b"output_text.delta")
-        response_id = f"resp_{response.headers['X-Run-Id']}"
+        run_id = response.headers["X-Run-Id"]
         response.close()
-
-    async def cancelled() -> bool:
-        async with http.get(f"{CREATE}/{response_id}") as response:
-            return bool((await response.json())["status"] == "cancelled")
-
-    await until(cancelled)
+    await ended(runs, run_id)
+    response_id = f"resp_{run_id}"
+    async with http.get(f"{CREATE}/{response_id}") as response:
+        assert (await response.json())["status"] == "cancelled"
     async with http.get(f"{CREATE}/{response_id}", params={"stream": "true"}) as response:
         events = events_of(await response.text())
     assert events[-1]["type"] == "response.incomplete"
