@@ -3,7 +3,6 @@
 import msgspec
 import pytest
 
-from index.model import Document
 from index.readers import all_formats
 from tests.documents.described import (
     Table,
@@ -12,6 +11,7 @@ from tests.documents.described import (
 )
 from tests.documents.golden import able, document, kept, listed, told
 from tests.documents.writers import WRITERS
+from tests.documents.written import assert_sliced
 
 EACH = [
     pytest.param(suffix, language, id=f"{suffix[1:]}-{language}") for suffix in listed() for language in able(suffix)
@@ -48,14 +48,3 @@ def test_every_block_is_a_slice_with_all_words(suffix: str, language: str) -> No
     text = "\n".join(made.text[block.start : block.end] for block in made.blocks)
     said = words(msgspec.structs.replace(source, blocks=parts))
     assert [word for word in said if word not in text] == []
-
-
-def assert_sliced(made: Document) -> None:
-    """Blocks are in order, do not overlap, and leave nothing out that can be seen."""
-    end = 0
-    for block in made.blocks:
-        assert end <= block.start < block.end <= len(made.text)
-        assert not made.text[end : block.start].strip()
-        assert block.intro is None or 0 <= block.intro[0] < block.intro[1] <= len(made.text)
-        end = block.end
-    assert not made.text[end:].strip()

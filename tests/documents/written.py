@@ -17,5 +17,17 @@ def lines(document: Document) -> list[str]:
     return written
 
 
+def assert_sliced(document: Document) -> None:
+    """Blocks are in order, do not overlap, and leave nothing out that can be seen."""
+    end = 0
+    for block in document.blocks:
+        assert end <= block.start < block.end <= len(document.text)
+        assert not document.text[end : block.start].strip()
+        assert document.text[block.start : block.end].strip()
+        assert block.intro is None or 0 <= block.intro[0] < block.intro[1] <= len(document.text)
+        end = block.end
+    assert not document.text[end:].strip()
+
+
 def quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)

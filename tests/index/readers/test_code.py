@@ -6,22 +6,13 @@ import nbformat
 import pytest
 
 from index.documents.files import unsupported
-from index.model import Document
 from index.readers import Source, Unreadable, read
-
-
-def document(text: str, name: str) -> Document:
-    return read(Source(text.encode(), name, "a", "." + name.rpartition(".")[2]))
-
-
-def blocks(text: str, name: str) -> list[tuple[str, str]]:
-    found = document(text, name)
-    return [(block.kind, found.text[block.start : block.end]) for block in found.blocks]
+from tests.index.readers.office import blocks, given
 
 
 def test_long_data_is_cut_at_its_keys() -> None:
     many = json.dumps({f"key{number}": [1] * 8 for number in range(40)})
-    assert len(blocks(many, "a.json")) > 10
+    assert len(given(many.encode(), ".json").blocks) > 10
 
 
 @pytest.mark.parametrize(
@@ -34,7 +25,7 @@ def test_long_data_is_cut_at_its_keys() -> None:
 )
 def test_what_programs_wrote_is_left_out(name: str, text: str, reason: str) -> None:
     with pytest.raises(Unreadable, match=reason) as caught:
-        document(text, name)
+        read(Source(text.encode(), name, "a", "." + name.rpartition(".")[2]))
     assert not caught.value.failed
 
 
@@ -46,7 +37,7 @@ def test_unread_format_has_its_remedy() -> None:
 
 def test_deeply_nested_json_is_kept_unformatted() -> None:
     text = '{"pump": ' + "[" * 5000 + "1" + "]" * 5000 + "}"
-    assert blocks(text, "deep.json") == [("code", text)]
+    assert blocks(given(text.encode(), ".json")) == [("code", text)]
 
 
 def test_cells_and_what_they_wrote() -> None:
@@ -65,7 +56,7 @@ def test_cells_and_what_they_wrote() -> None:
             v4.new_code_cell("%%bash\nls"),
         ],
     )
-    document = read(Source(nbformat.writes(notebook).encode(), "a.ipynb", "a", ".ipynb"))
+    document = given(nbformat.writes(notebook).encode(), ".ipynb")
     assert (document.title, document.metadata.author) == ("The furnace", "Ada Stein")
     kinds = [(block.kind, block.syntax) for block in document.blocks]
     assert kinds == [("heading", ""), ("prose", ""), ("code", "python"), *[("code", "text")] * 3, ("code", "bash")]
@@ -80,4 +71,4 @@ def test_cells_and_what_they_wrote() -> None:
 @pytest.mark.parametrize("data", [b"{}", b"no json", b'{"nbformat": 4, "cells": 3}', b"[1]"])
 def test_invalid_notebook_has_a_reason(data: bytes) -> None:
     with pytest.raises(Unreadable, match=r"notebook|no text"):
-        read(Source(data, "a.ipynb", "a", ".ipynb"))
+        given(data, ".ipynb")

@@ -10,15 +10,14 @@ from reportlab.lib.pagesizes import A4
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from index.model import Document
-from index.readers import Source, Unreadable, by_suffix, read
+from index.readers import Unreadable, by_suffix
 from index.readers.pictures import lines_of
-from tests.index.readers.office import blocks
+from tests.index.readers.office import blocks, given
 
 RTF = rb"""{\rtf1\ansi\deff0{\fonttbl{\f0 Arial;}}{\stylesheet{\s1\outlinelevel0 heading 1;}}
 {\pard\s1\outlinelevel0 Fees\par}{\pard The \u233?l\u232?ve pays\super\chftn{\footnote\pard\chftn In cash.}\par}
 \trowd\cellx1000\cellx2000 A\intbl\cell B\intbl\cell\row\trowd\cellx1000\cellx2000 1\intbl\cell 2\intbl\cell\row}"""
-ORG = """* Fees
+ORG = b"""* Fees
 The fees are:
 | A | B |
 |---+---|
@@ -29,31 +28,17 @@ ls
 """
 
 
-def converted(data: bytes, suffix: str) -> Document:
-    return read(Source(data, f"f{suffix}", "f", suffix))
-
-
 @pytest.mark.skipif(find_spec("kreuzberg") is None, reason="the extra is not installed")
-def test_rich_text() -> None:
-    document = converted(RTF, ".rtf")
-    assert blocks(document) == [
-        ("heading", "Fees"),
-        ("prose", "The élève pays[1]"),
-        ("table_header", "A | B"),
-        ("table_row", "A: 1 | B: 2"),
-        ("prose", "[1] In cash."),
-    ]
-
-
-@pytest.mark.skipif(find_spec("kreuzberg") is None, reason="the extra is not installed")
-def test_org() -> None:
-    assert blocks(converted(ORG.encode(), ".org")) == [
-        ("heading", "Fees"),
-        ("prose", "The fees are:"),
-        ("table_header", "A | B"),
-        ("table_row", "A: 1 | B: 2"),
-        ("code", "ls"),
-    ]
+@pytest.mark.parametrize(
+    ("suffix", "data", "prose", "last"),
+    [
+        (".rtf", RTF, "The élève pays[1]", ("prose", "[1] In cash.")),
+        (".org", ORG, "The fees are:", ("code", "ls")),
+    ],
+)
+def test_rich_text_and_org(suffix: str, data: bytes, prose: str, last: tuple[str, str]) -> None:
+    table = [("table_header", "A | B"), ("table_row", "A: 1 | B: 2")]
+    assert blocks(given(data, suffix)) == [("heading", "Fees"), ("prose", prose), *table, last]
 
 
 @pytest.mark.parametrize(("suffix", "library"), [(".doc", "kreuzberg"), (".hwp", "rhwp"), (".hwpx", "rhwp")])
@@ -62,7 +47,7 @@ def test_rubbish_has_a_reason(suffix: str, library: str) -> None:
         pytest.skip("the extra is not installed")
     for data in (b"rubbish", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 2000, b"PK\x03\x04" + b"\0" * 200):
         with pytest.raises(Unreadable):
-            converted(data, suffix)
+            given(data, suffix)
 
 
 @pytest.mark.parametrize("suffix", sorted(suffix for suffix, one in by_suffix().items() if one.extra == "formats"))
@@ -70,7 +55,7 @@ def test_missing_extra_is_named_with_the_remedy(suffix: str, monkeypatch: pytest
     for library in ("kreuzberg", "rhwp"):
         monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(Unreadable, match=r"install groundwire\[formats\] to read it") as caught:
-        converted(b"x", suffix)
+        given(b"x", suffix)
     assert not caught.value.failed
 
 
@@ -94,11 +79,11 @@ def page() -> Image.Image:
 def test_a_picture_of_a_page(page: Image.Image) -> None:
     buffer = io.BytesIO()
     page.save(buffer, "PNG")
-    document = read(Source(buffer.getvalue(), "a.png", "a", ".png"))
+    document = given(buffer.getvalue(), ".png")
     assert document.metadata.recognized
     assert document.title == "Rules of the house"
-    found = [(block.kind, document.text[block.start : block.end]) for block in document.blocks]
-    assert found == [("heading", "Rules of the house"), ("prose", f"{LINES[0]} {LINES[1]}"), ("prose", LINES[2])]
+    lines = [("prose", f"{LINES[0]} {LINES[1]}"), ("prose", LINES[2])]
+    assert blocks(document) == [("heading", "Rules of the house"), *lines]
 
 
 def test_a_scanned_page_of_a_pdf(page: Image.Image) -> None:
@@ -108,14 +93,14 @@ def test_a_scanned_page_of_a_pdf(page: Image.Image) -> None:
     canvas.showPage()
     canvas.drawImage(ImageReader(page.crop((0, 0, 1000, 180))), 40, 500, 500, 90)
     canvas.save()
-    document = read(Source(buffer.getvalue(), "a.pdf", "a", ".pdf"))
+    document = given(buffer.getvalue(), ".pdf")
     assert document.metadata.recognized
     assert document.text[document.pages[1][0] :].startswith("Rules of the house")
 
 
 def test_invalid_picture_has_a_reason() -> None:
     with pytest.raises(Unreadable, match="no readable picture"):
-        read(Source(b"not a picture", "a.png", "a", ".png"))
+        given(b"not a picture", ".png")
 
 
 def test_tesseract_table_is_read_line_by_line() -> None:

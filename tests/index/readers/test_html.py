@@ -3,18 +3,15 @@
 import re
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, settings
+from hypothesis import given as each
 from hypothesis import strategies as st
 
-from index.model import Document
-from index.readers import Source, Unreadable, read
+from index.readers import Unreadable
 from index.readers.formats import TextBuilder
 from index.readers.html import read_fragment
-
-
-def page(html: str | bytes, suffix: str = ".html") -> Document:
-    return read(Source(html.encode() if isinstance(html, str) else html, "p.html", "p", suffix))
-
+from tests.documents.written import assert_sliced
+from tests.index.readers.office import given
 
 KOREAN = "환불은 구매일로부터 14일 이내에 신청하실 수 있습니다."
 FRENCH = "Les élèves de l'école s'inscrivent en été."
@@ -38,20 +35,20 @@ FRENCH = "Les élèves de l'école s'inscrivent en été."
     ],
 )
 def test_encodings(text: str, head: str, encoding: str) -> None:
-    assert page(f"{head}<p>{text}</p>".encode(encoding)).text == text
+    assert given(f"{head}<p>{text}</p>".encode(encoding), ".html").text == text
 
 
 @pytest.mark.parametrize("html", ["<html><script>x</script></html>", "<!-- -->", "<p hidden>x"])
 def test_page_without_text_has_a_reason(html: str) -> None:
     with pytest.raises(Unreadable, match="no text"):
-        page(html)
+        given(html.encode(), ".html")
 
 
 @pytest.mark.parametrize(
     "around", ["<div>", "<ul><li>", "<table><tr><th>a<th>b<tr><td>1<td>", "<table><tr><td>", "<blockquote>"]
 )
 def test_very_deep_html_is_read(around: str) -> None:
-    assert "deep down" in page(around * 500 + "deep down").text
+    assert "deep down" in given((around * 500 + "deep down").encode(), ".html").text
 
 
 def test_embedded_fragment_becomes_blocks() -> None:
@@ -91,14 +88,10 @@ def trees(draw: st.DrawFn) -> str:
 
 
 @example("<dl><dt>w1w <div>w2w <dd>w3w</dd> w4w</div></dt></dl>")
-@given(trees())
+@each(trees())
 @settings(max_examples=50)
 def test_every_visible_word_is_in_ordered_blocks(html: str) -> None:
-    document = page(html)
-    ends = [0, *(block.end for block in document.blocks)]
-    assert all(end <= block.start < block.end for end, block in zip(ends, document.blocks, strict=False))
-    outside = [document.text[end : block.start] for end, block in zip(ends, document.blocks, strict=False)]
-    assert not "".join(outside).strip()
-    assert ends[-1] == len(document.text)
+    document = given(html.encode(), ".html")
+    assert_sliced(document)
     words = set(re.findall(r"w\d+w", html))
     assert set(re.findall(r"w\d+w", document.text)) == words

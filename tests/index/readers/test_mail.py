@@ -4,22 +4,18 @@ import random
 
 import pytest
 
-from index.model import Document
-from index.readers import Source, Unreadable, read
+from index.readers import Unreadable
+from tests.index.readers.office import given
 from tests.index.readers.test_cases import FOLDER, cases
 
 MESSAGE, _ = cases(FOLDER / "eml.txt")["a message"]
-
-
-def mail(data: bytes, suffix: str = ".eml") -> Document:
-    return read(Source(data, f"m{suffix}", "m", suffix))
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "euc-kr"])
 def test_wrongly_declared_encoding_is_corrected(encoding: str) -> None:
     text = "환불은 구매일로부터 14일 이내에 신청하실 수 있습니다. 고객센터로 문의해 주세요."
     data = b"From: a@example.org\nContent-Type: text/plain; charset=nonsense\n\n" + text.encode(encoding)
-    assert text in mail(data).text
+    assert text in given(data, ".eml").text
 
 
 @pytest.mark.parametrize(
@@ -32,7 +28,7 @@ def test_wrongly_declared_encoding_is_corrected(encoding: str) -> None:
 )
 def test_unread_file_has_a_reason(suffix: str, data: bytes, reason: str) -> None:
     with pytest.raises(Unreadable, match=reason):
-        mail(data, suffix)
+        given(data, suffix)
 
 
 def test_damaged_messages_are_read_or_named() -> None:
@@ -43,6 +39,6 @@ def test_damaged_messages_are_read_or_named() -> None:
             at = chance.randrange(len(data))
             data[at : at + chance.randrange(4)] = chance.randbytes(chance.randrange(3))
         try:
-            assert mail(bytes(data)).text
+            assert given(bytes(data), ".eml").text
         except Unreadable:
             continue

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it.token import Token
 
-from index.model import Document
 from index.readers import Source
 from index.readers.markdown import read_markdown
 from index.readers.markdown_inline import Anchors, InlineText, is_quick
 from index.readers.markdown_syntax import parser, read_lines
+from tests.documents.written import assert_sliced
 
 
 def test_repeated_anchors_are_numbered() -> None:
@@ -31,22 +31,11 @@ _LINES = st.one_of(
 )  # fmt: skip
 
 
-def whole(document: Document) -> None:
-    """Blocks are in order, do not overlap, and hold all of the text."""
-    at = 0
-    for block in document.blocks:
-        assert at <= block.start < block.end <= len(document.text)
-        assert not document.text[at : block.start].strip()
-        assert document.text[block.start : block.end].strip()
-        at = block.end
-    assert not document.text[at:].strip()
-
-
 @given(st.lists(_LINES, max_size=12).map("\n".join), st.sampled_from([".md", ".mdx"]))
 @settings(max_examples=40)
 def test_no_visible_word_is_lost(text: str, suffix: str) -> None:
     document = read_markdown(Source(text.encode(), "a", "a", suffix))
-    whole(document)
+    assert_sliced(document)
     seen = re.sub(r"\s", "", document.text)
     visible = re.sub(r"details|summary|Tab label|/?Tab|sh\n|tip|note|\(/a\)|\(b\.png\)|\{\{<.*?>\}\}", " ", text)
     for word in re.findall(r"[a-zé가-힣一-鿿]+", visible):
@@ -70,7 +59,7 @@ _JUNK = [
 )
 @settings(max_examples=80)
 def test_junk_is_read(text: str, suffix: str) -> None:
-    whole(read_markdown(Source(text.encode(), "a", "a", suffix)))
+    assert_sliced(read_markdown(Source(text.encode(), "a", "a", suffix)))
 
 
 _LINE_PIECES = [

@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given as each
+from hypothesis import settings
 from hypothesis import strategies as st
 from reportlab.lib import colors
 from reportlab.lib.pagesizes import A4
@@ -17,11 +18,11 @@ from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import BaseDocTemplate, Frame, PageTemplate, Paragraph, Table
 
 from index.model import Document
-from index.readers import Source, read
 from index.readers.pdf_document import joined, words_of
 from index.readers.pdf_grids import named
 from index.readers.pdf_properties import iso_date, title_of
-from tests.index.readers.office import blocks
+from tests.documents.written import assert_sliced
+from tests.index.readers.office import blocks, given
 
 STYLES = getSampleStyleSheet()
 WORDS = re.findall(
@@ -43,7 +44,7 @@ def drawn(*pages: Callable[[Canvas], None], **options: object) -> Document:
         draw(canvas)
         canvas.showPage()
     canvas.save()
-    return read(Source(buffer.getvalue(), "a.pdf", "a", ".pdf"))
+    return given(buffer.getvalue(), ".pdf")
 
 
 def laid_out(story: list[object], columns: int = 1, furniture: Callable[[Canvas, int], None] | None = None) -> Document:
@@ -59,7 +60,7 @@ def laid_out(story: list[object], columns: int = 1, furniture: Callable[[Canvas,
     template = BaseDocTemplate(buffer, pagesize=A4)
     template.addPageTemplates([PageTemplate(frames=frames, onPage=on_page)])
     template.build(story)
-    return read(Source(buffer.getvalue(), "a.pdf", "a", ".pdf"))
+    return given(buffer.getvalue(), ".pdf")
 
 
 def lines(
@@ -418,7 +419,7 @@ def test_letters_beyond_the_first_plane(boxes: str) -> None:
     canvas.save()
     # reportlab writes five digits, which PDF does not know.
     data = buffer.getvalue().replace(b"<1F4DE>", b"<D83DDCDE>")
-    assert "\u8aad\U0001f4de\u8aad" in read(Source(data, "a.pdf", "a", ".pdf")).text
+    assert "\u8aad\U0001f4de\u8aad" in given(data, ".pdf").text
 
 
 def test_arabic_columns_begin_at_the_right(boxes: str) -> None:
@@ -573,12 +574,10 @@ WORD = st.text(st.sampled_from("abcdefghijklmnopqrstuvwxyz"), min_size=1, max_si
 
 
 @settings(max_examples=15)
-@given(st.lists(st.lists(WORD, min_size=3, max_size=60), min_size=1, max_size=6), st.integers(1, 2))
+@each(st.lists(st.lists(WORD, min_size=3, max_size=60), min_size=1, max_size=6), st.integers(1, 2))
 def test_every_word_is_in_one_block(paragraphs: list[list[str]], columns: int) -> None:
     story = [Paragraph(" ".join(words) + ".", STYLES["BodyText"]) for words in paragraphs]
     document = laid_out(list(story), columns=columns)
-    kept = "".join(document.text[block.start : block.end] for block in document.blocks)
-    assert "".join(kept.split()) == "".join(document.text.split())
+    assert_sliced(document)
     letters = sorted("".join(word for words in paragraphs for word in words))
     assert sorted(filter(str.isalpha, document.text)) == letters
-    assert all(one.end <= two.start for one, two in zip(document.blocks, document.blocks[1:], strict=False))

@@ -6,7 +6,6 @@ import time
 import zipfile
 from typing import Any
 
-import openpyxl
 import pytest
 
 from index.model import Metadata
@@ -14,7 +13,6 @@ from index.readers import Unreadable, grid
 from index.readers.grid import Grid, shown
 from index.readers.tabular import head
 from tests.index import files
-from tests.index.files import saved
 from tests.index.readers.office import blocks, given, sheet
 
 
@@ -193,19 +191,6 @@ def test_sheet_with_too_many_cells_is_refused() -> None:
     small.put(3, 1, "c")
     with pytest.raises(Unreadable, match=f"more than {grid.MAX_CELLS:,} filled cells"):
         small.put(4, 1, "d")
-
-
-def test_properties() -> None:
-    book = openpyxl.Workbook()
-    assert book.active is not None
-    book.active.append(["text"])
-    core = book.properties
-    core.title, core.creator, core.keywords, core.version, core.language = "Fees", "A. Kim", "pay, travel", "3", "ko-KR"
-    core.modified = dt.datetime(2024, 5, 1, 9, 30)
-    document = given(saved(book), ".xlsx")
-    assert (document.title, document.language) == ("Fees", "ko")
-    assert document.metadata.tags == ("pay", "travel")
-    assert (document.metadata.author, document.metadata.version) == ("A. Kim", "3")
 
 
 ODS = """<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"

@@ -1,18 +1,14 @@
 """PPTX: a slide is a page, with its texts in reading order."""
 
-import datetime as dt
 from typing import Any
 
-import pptx
 from lxml import etree
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
-from index.model import Metadata
 from index.text.passages import cut
 from tests.index import files
-from tests.index.files import saved
 from tests.index.readers.office import blocks, given, slides
 
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -83,6 +79,19 @@ def test_shapes_are_read_in_reading_order() -> None:
     assert slides(fill, layout=6).text.split("\n\n") == ["first", "second", "grouped left", "grouped right", "fourth"]
 
 
+def sales(slide: Any) -> Any:
+    """A chart of two years in two regions."""
+    data = CategoryChartData()
+    data.categories = ["North", "South"]
+    data.add_series("2023", (3, 4.5))
+    data.add_series("2024", (5, None))
+    kind = XL_CHART_TYPE.COLUMN_CLUSTERED
+    chart = slide.shapes.add_chart(kind, Inches(1), Inches(3), Inches(4), Inches(3), data).chart
+    chart.has_title = True
+    chart.chart_title.text_frame.text = "Sales by region"
+    return chart
+
+
 def test_tables_charts_and_notes() -> None:
     def fill(slide: Any) -> None:
         grid = slide.shapes.add_table(3, 3, Inches(1), Inches(1), Inches(6), Inches(1)).table
@@ -90,14 +99,7 @@ def test_tables_charts_and_notes() -> None:
             for column, text in enumerate(cells):
                 grid.cell(row, column).text = text
         grid.cell(1, 1).merge(grid.cell(2, 1))
-        data = CategoryChartData()
-        data.categories = ["North", "South"]
-        data.add_series("2023", (3, 4.5))
-        data.add_series("2024", (5, None))
-        kind = XL_CHART_TYPE.COLUMN_CLUSTERED
-        chart = slide.shapes.add_chart(kind, Inches(1), Inches(3), Inches(4), Inches(3), data).chart
-        chart.has_title = True
-        chart.chart_title.text_frame.text = "Sales by region"
+        sales(slide)
         slide.notes_slide.notes_text_frame.text = "Say why the south grew."
 
     assert blocks(slides(fill, layout=6)) == [
@@ -115,14 +117,7 @@ def test_tables_charts_and_notes() -> None:
 def test_unknown_chart_keeps_its_title() -> None:
     def fill(slide: Any) -> None:
         slide.shapes.title.text = "Sales"
-        data = CategoryChartData()
-        data.categories = ["North", "South"]
-        data.add_series("2023", (3, 4.5))
-        kind = XL_CHART_TYPE.COLUMN_CLUSTERED
-        chart = slide.shapes.add_chart(kind, Inches(1), Inches(3), Inches(4), Inches(3), data).chart
-        chart.has_title = True
-        chart.chart_title.text_frame.text = "Sales by region"
-        for bars in chart._chartSpace.iter("{http://schemas.openxmlformats.org/drawingml/2006/chart}barChart"):
+        for bars in sales(slide)._chartSpace.iter("{http://schemas.openxmlformats.org/drawingml/2006/chart}barChart"):
             bars.tag = bars.tag.replace("barChart", "bar3DChart")
 
     assert blocks(slides(fill, layout=5)) == [("heading", "Sales"), ("prose", "Sales by region")]
@@ -136,14 +131,3 @@ def test_monospaced_text_is_code() -> None:
 
     found = blocks(slides(fill, layout=6))
     assert found == [("prose", "Run it:"), ("code", "for x in y:\n    go()"), ("prose", "Done.")]
-
-
-def test_properties() -> None:
-    deck = pptx.Presentation()
-    deck.slides.add_slide(deck.slide_layouts[0]).shapes.title.text = "Opening"
-    core = deck.core_properties
-    core.title, core.author, core.keywords, core.language = "Hours", "A. Kim", "gate", "en-GB"
-    core.modified = dt.datetime(2024, 5, 1, 9, 30, tzinfo=dt.UTC)
-    document = given(saved(deck), ".pptx")
-    assert (document.title, document.language) == ("Hours", "en")
-    assert document.metadata == Metadata(author="A. Kim", date="2024-05-01T09:30:00+00:00", tags=("gate",))

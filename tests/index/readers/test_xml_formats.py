@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from index.model import Document, Metadata
-from index.readers import Source, Unreadable, read
+from index.model import Metadata
+from index.readers import Unreadable
 from tests.index import files
+from tests.index.readers.office import given
 
 ODT = {"META-INF/manifest.xml": "<manifest/>", "content.xml": "<a/>"}
 
@@ -23,7 +24,7 @@ ODT = {"META-INF/manifest.xml": "<manifest/>", "content.xml": "<a/>"}
 )
 def test_unread_file_has_a_reason(data: bytes, reason: str) -> None:
     with pytest.raises(Unreadable, match=reason):
-        read(Source(data, "f.odt", "f", ".odt"))
+        given(data, ".odt")
 
 
 CONTAINER = '<container><rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>'
@@ -46,12 +47,8 @@ PAGES = {
 }
 
 
-def book(data: bytes) -> Document:
-    return read(Source(data, "b.epub", "b", ".epub"))
-
-
 def test_epub() -> None:
-    document = book(files.zipped(PAGES))
+    document = given(files.zipped(PAGES), ".epub")
     assert [(block.kind, document.text[block.start : block.end], block.anchor) for block in document.blocks] == [
         ("heading", "一", "one"),
         ("prose", "文[1]", ""),
@@ -74,11 +71,7 @@ def test_epub() -> None:
 )
 def test_unread_book_has_a_reason(data: bytes, reason: str) -> None:
     with pytest.raises(Unreadable, match=reason):
-        book(data)
-
-
-def xml(text: str) -> Document:
-    return read(Source(text.encode(), "d.xml", "d", ".xml"))
+        given(data, ".epub")
 
 
 LAUGHS = "".join(f'<!ENTITY l{n + 1} "{f"&l{n};" * 10}">' for n in range(9))
@@ -94,10 +87,10 @@ LAUGHS = "".join(f'<!ENTITY l{n + 1} "{f"&l{n};" * 10}">' for n in range(9))
 )
 def test_unread_xml_has_a_reason(text: str, reason: str) -> None:
     with pytest.raises(Unreadable, match=reason):
-        xml(text)
+        given(text.encode(), ".xml")
 
 
 def test_no_external_entity_is_read(tmp_path: Path) -> None:
     (tmp_path / "secret.txt").write_text("secret")
     text = f'<!DOCTYPE a [<!ENTITY x SYSTEM "file://{tmp_path}/secret.txt">]><a>before &x; after</a>'
-    assert xml(text).text == "before &x; after"
+    assert given(text.encode(), ".xml").text == "before &x; after"
