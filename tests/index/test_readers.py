@@ -2,15 +2,10 @@
 
 import pytest
 
-from index.model import Document
-from index.readers import Source, Unreadable
-from index.readers import read as read_source
+from index.readers import Unreadable
 from index.readers.text import decode
 from tests.index import files
-
-
-def read(data: bytes, source_id: str, suffix: str, title: str) -> Document:
-    return read_source(Source(data, source_id, title, suffix))
+from tests.index.readers.office import given
 
 
 @pytest.mark.parametrize(
@@ -33,7 +28,7 @@ def read(data: bytes, source_id: str, suffix: str, title: str) -> Document:
 )
 def test_unreadable_file_has_a_reason(suffix: str, data: bytes, reason: str) -> None:
     with pytest.raises(Unreadable, match=reason) as caught:
-        read(data, f"x{suffix}", suffix, "x")
+        given(data, suffix)
     assert "\n" not in str(caught.value)
 
 

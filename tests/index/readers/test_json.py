@@ -4,11 +4,7 @@ import json
 
 import pytest
 
-from tests.index.readers.office import blocks, given
-
-
-def read(text: str) -> list[tuple[str, str]]:
-    return blocks(given(text.encode(), ".json"))
+from tests.index.readers.office import given
 
 
 @pytest.mark.parametrize(
@@ -22,9 +18,10 @@ def read(text: str) -> list[tuple[str, str]]:
     ids=["settings", "coordinates", "very many values", "very deep"],
 )
 def test_data_for_programs_stays_code(value: object) -> None:
-    assert {kind for kind, _ in read(json.dumps(value))} == {"code"}
-    assert [kind for kind, _ in read('{"say": "some words", }')] == ["code"]
+    for text in (json.dumps(value), '{"say": "some words", }'):
+        assert {block.kind for block in given(text.encode(), ".json").blocks} == {"code"}
 
 
 def test_many_values_are_quick() -> None:
-    assert len(read(json.dumps([{f"key {number}": "some words"} for number in range(20_000)]))) == 20_000
+    values = [{f"key {number}": "some words"} for number in range(20_000)]
+    assert len(given(json.dumps(values).encode(), ".json").blocks) == 20_000

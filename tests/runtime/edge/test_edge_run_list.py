@@ -11,10 +11,10 @@ from runtime.edge import run_list
 from runtime.edge.run_list import runs_before
 from runtime.keys import KeyFile
 from runtime.replay.run_rows import WORDS
-from runtime.settings import AccessSettings, EdgeSettings, Settings
+from runtime.settings import AccessSettings
 from tests.runtime.edge.conftest import Bus, Pipeline
 from tests.runtime.edge.strict_sse import parse
-from tests.runtime.served import open_edge
+from tests.runtime.served import edge_of
 
 
 async def ask(http: aiohttp.ClientSession, question: str, **fields: object) -> str:
@@ -176,10 +176,7 @@ async def test_key_lists_and_traces_its_own_runs(pipeline: Pipeline, tmp_path: P
     keys = KeyFile(tmp_path / "keys.json")
     tokens = {name: keys.add(name, ("ask", "read"), now=0) for name in ("lister", "stranger")}
     tokens["asker"] = keys.add("asker", ("ask",), now=0)
-    settings = Settings(
-        bus=pipeline.bus.settings, edge=EdgeSettings(port=0), access=AccessSettings(required=True), state=str(tmp_path)
-    )
-    async with open_edge(settings) as base:
+    async with edge_of(pipeline.bus.settings, tmp_path, access=AccessSettings(required=True)) as base:
         clients = {
             name: aiohttp.ClientSession(base, headers={"Authorization": f"Bearer {token}"})
             for name, token in tokens.items()

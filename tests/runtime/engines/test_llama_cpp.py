@@ -54,10 +54,10 @@ async def engine(server: str) -> AsyncIterator[OpenAIEngine]:
     await made.close()
 
 
-async def busy(server: str) -> bool:
-    """Whether it generates anything."""
+async def idle(server: str) -> bool:
+    """Whether it generates nothing."""
     async with aiohttp.ClientSession() as session, session.get(f"{server}/slots") as response:
-        return any(slot["is_processing"] for slot in await response.json())
+        return not any(slot["is_processing"] for slot in await response.json())
 
 
 async def test_tokens_and_timings(engine: OpenAIEngine) -> None:
@@ -101,23 +101,15 @@ async def test_leaving_stops_generation(engine: OpenAIEngine, server: str) -> No
     asked = request(rendered=render("Once upon a time", max_tokens=1900))
     reply = engine.generate(asked)
     await anext(reply)
-    assert await busy(server)
+    assert not await idle(server)
     await reply.aclose()  # type: ignore[attr-defined]
-
-    async def idle() -> bool:
-        return not await busy(server)
-
-    await until(idle, within_s=10, what="the server to stop")
+    await until(lambda: idle(server), within_s=10, what="the server to stop")
 
 
 async def test_its_deadline_ends_it(engine: OpenAIEngine, server: str) -> None:
     with pytest.raises(NoReply):
         await collect(engine, request(rendered=render("Once upon a time", max_tokens=1900), seconds=1.5))
-
-    async def idle() -> bool:
-        return not await busy(server)
-
-    await until(idle, within_s=10, what="the server to stop")
+    await until(lambda: idle(server), within_s=10, what="the server to stop")
 
 
 async def test_a_run_over_it_ends_once(engine: OpenAIEngine, tmp_path: Path) -> None:

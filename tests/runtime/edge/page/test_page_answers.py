@@ -15,13 +15,13 @@ from bus.wire.parts import Flag
 from bus.wire.settled import Settled, WithheldSentence
 from index.languages import of
 from runtime.keys import KeyFile, Scope
-from runtime.settings import AccessSettings, EdgeSettings, Settings
+from runtime.settings import AccessSettings
 from tests.clients.cutting import CutProxy
 from tests.clients.halves import Halves
 from tests.runtime.edge.citing import doubt
 from tests.runtime.edge.conftest import NEAR, SOURCE, Pipeline, citation, plays
 from tests.runtime.edge.page.conftest import answer, answered, ask, done
-from tests.runtime.served import open_edge
+from tests.runtime.served import edge_of
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -375,10 +375,7 @@ async def test_page_asks_for_a_required_key(
 ) -> None:
     """A key with the scope `ask` alone gets its answers, but not later reads of them."""
     token = KeyFile(tmp_path / "keys.json").add("ann", scopes, now=0)
-    settings = Settings(
-        bus=pipeline.bus.settings, edge=EdgeSettings(port=0), access=AccessSettings(required=True), state=str(tmp_path)
-    )
-    async with open_edge(settings) as address:
+    async with edge_of(pipeline.bus.settings, tmp_path, access=AccessSettings(required=True)) as address:
         context = await chromium.new_context(locale="en-GB")
         page = await context.new_page()
         await page.goto(address)
