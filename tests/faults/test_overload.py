@@ -100,7 +100,7 @@ async def flooded(
 ) -> AsyncIterator[list["asyncio.Task[int]"]]:
     """So many batch questions, of which so many are done; what is left of them at the end is given up."""
     flood = [asyncio.create_task(read(session, f"b {n}", priority="batch")) for n in range(count)]
-    await until(lambda: _more(machine.done, done), what="the flood to be under way")
+    await until(lambda: len(machine.done) > done, what="the flood to be under way")
     yield flood
     for task in flood:
         task.cancel()
@@ -267,10 +267,6 @@ async def test_queued_question_can_be_cancelled(machine: Machine) -> None:
         assert "waits" not in machine.done
 
 
-async def _more(done: list[str], than: int) -> bool:
-    return len(done) > than
-
-
 async def test_question_leaving_the_queue_is_not_written(machine: Machine) -> None:
     async with door(machine) as session:
         async with flooded(machine, session, 60):
@@ -307,11 +303,7 @@ async def test_nats_flood_is_answered_as_time_allows(machine: Machine) -> None:
         assert isinstance(error := closing(ends[runs.index(refused[0])], ended=False)[0], Error)
         assert error.code == "overloaded"
         assert error.retry_after_s in range(1, 121)
-        await until(lambda: _empty(worker.intake.limit.runs), what="every place to be given back")
-
-
-async def _empty(things: dict[str, object]) -> bool:
-    return not things
+        await until(lambda: not worker.intake.limit.runs, what="every place to be given back")
 
 
 @pytest.mark.parametrize(("run_id", "priority"), [("person", "batch"), (f"{CANARY}1", "interactive")])

@@ -201,11 +201,7 @@ def test_sign_test_is_the_exact_binomial(first: int, second: int, p: float) -> N
 async def page_of(path: Path) -> tuple[asyncio.Task[None], str]:
     said: list[str] = []
     task = asyncio.create_task(serve(path, read(path, Line), said.append))
-
-    async def there() -> bool:
-        return bool(said)
-
-    await until(there)
+    await until(lambda: said)
     return task, said[0]
 
 

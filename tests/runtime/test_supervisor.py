@@ -12,7 +12,7 @@ import msgspec
 import psutil
 import pytest
 
-from bus.transport.connection import connect, declare_streams, keep_trying
+from bus.transport.connection import connect, keep_trying
 from bus.transport.health import answer_health
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
@@ -21,7 +21,7 @@ from runtime.processes import nats_server, ports, state_folder
 from runtime.processes.state_folder import running
 from runtime.processes.supervisor import NatsProcess, Stack, StackRunning
 from runtime.settings import Settings
-from tests.bus.wires import Server
+from tests.bus.wires import Server, wired
 from tests.polling import until
 
 PATIENCE_S = 2.0
@@ -150,9 +150,7 @@ async def test_only_the_recorded_nats_server_is_killed(tmp_path: Path, differs: 
         command=(*command, "-D") if differs == "command" else tuple(command),
     )
     (tmp_path / "nats.pid").write_bytes(msgspec.json.encode(noted))
-    stack = Stack(Settings(), tmp_path, (), sync_always=False)
-    await stack.start()
-    await stack.stop()
+    assert await port_of(tmp_path)
     if differs:
         assert orphan.returncode is None
         orphan.kill()
@@ -162,9 +160,7 @@ async def test_only_the_recorded_nats_server_is_killed(tmp_path: Path, differs: 
 @pytest.mark.parametrize("written", [b"", b"1", b"not a number", b'{"pid":-5,"started":0,"command":[]}'])
 async def test_pid_file_of_another_program_is_ignored(tmp_path: Path, written: bytes) -> None:
     (tmp_path / "nats.pid").write_bytes(written)
-    stack = Stack(Settings(), tmp_path, (), sync_always=False)
-    await stack.start()
-    await stack.stop()
+    assert await port_of(tmp_path)
 
 
 async def test_state_folder_is_private(tmp_path: Path) -> None:
@@ -172,9 +168,8 @@ async def test_state_folder_is_private(tmp_path: Path) -> None:
     try:
         stack = Stack(Settings(), tmp_path / "state", (), sync_always=False)
         await stack.start()
-        client = await connect(stack.settings.bus, name="writes")
-        await declare_streams(client.jetstream(timeout=2.0), stack.settings.bus)
-        await client.close()
+        async with wired(stack.settings.bus):
+            pass
         await stack.stop()
     finally:
         os.umask(before)

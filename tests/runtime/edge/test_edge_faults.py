@@ -12,7 +12,6 @@ import pytest
 
 from bus.journal.journal import Journal
 from bus.powers.events import Done, Emitter, TokensEnd
-from bus.transport.connection import connect, declare_streams, keep_trying
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Unavailable
 from bus.wire.messages import QuestionAsked, RunFinished
@@ -20,7 +19,7 @@ from bus.wire.settled import Settled
 from bus.wire.subjects import finished, key_of
 from runtime.edge.timeouts import Timeouts
 from runtime.settings import ActorsSettings, EdgeSettings, Settings
-from tests.bus.wires import Server, serving
+from tests.bus.wires import Server, serving, wired
 from tests.runtime.edge.strict_sse import parse
 from tests.runtime.edge.test_edge_streams import read_events
 from tests.runtime.served import open_edge
@@ -71,12 +70,9 @@ async def http(edge: Edge) -> AsyncIterator[aiohttp.ClientSession]:
 
 
 @pytest.fixture
-async def journal(server: Server, settings: Settings) -> AsyncIterator[Journal]:
-    client = await connect(server.url, name="test")
-    keep_trying(client)
-    await declare_streams(client.jetstream(timeout=2.0), settings.bus)
-    yield Journal(client)
-    await client.close()
+async def journal(settings: Settings) -> AsyncIterator[Journal]:
+    async with wired(settings.bus) as wire:
+        yield wire.journal
 
 
 async def end(journal: Journal, run_id: str, emitter: Emitter) -> None:

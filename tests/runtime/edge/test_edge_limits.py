@@ -143,13 +143,9 @@ async def test_excess_connection_gets_503() -> None:
                 assert (response.status, response.headers["Retry-After"]) == (503, "2")
                 assert (await response.json(content_type=None))["code"] == "too_many_connections"
         assert await (await first.get("/")).text() == "hello"
-    await until(lambda: _none(crowd), what="all connections to be counted out")
+    await until(lambda: crowd.excess == 0, what="all connections to be counted out")
     listening.close()
     await server.shutdown(0.1)
-
-
-async def _none(crowd: Crowd) -> bool:
-    return crowd.excess == 0
 
 
 def test_ipv6_network_counts_as_one_address() -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from tests.polling import until
+from bus.runs.runs import Runs
+from tests.polling import ended
 from tests.runtime.edge.conftest import Bus, Pipeline
 from tests.runtime.edge.strict_sse import parse
 from tests.runtime.edge.test_edge_streams import Paced
@@ -89,7 +90,9 @@ async def test_bad_request_is_an_error_and_done(
         assert len(await until_done(socket)) == 7
 
 
-async def test_run_can_be_cancelled_before_any_text(http: aiohttp.ClientSession, pipeline: Pipeline) -> None:
+async def test_run_can_be_cancelled_before_any_text(
+    http: aiohttp.ClientSession, pipeline: Pipeline, runs: Runs
+) -> None:
     pipeline.scripts["silent"] = script = Paced()
     async with http.ws_connect("/v1/ws") as socket:
         await socket.send_json({"question": "silent", "idempotency_key": "to-be-cancelled"})
@@ -98,12 +101,7 @@ async def test_run_can_be_cancelled_before_any_text(http: aiohttp.ClientSession,
         await socket.send_json({"type": "cancel", "run_id": accepted["run_id"]})
         async with http.get(f"/v1/runs/{await script.run_id}") as response:
             assert response.status == 200
-
-        async def cancelled() -> bool:
-            async with http.get(f"/v1/runs/{accepted['run_id']}") as response:
-                return (await response.json())["outcome"] == "cancelled"
-
-        await until(cancelled)
+        assert (await ended(runs, accepted["run_id"])).outcome == "cancelled"
     await script.words.put(None)
 
 
