@@ -145,6 +145,11 @@ def _cut_courtesies(text: str, group: list[cutting.Unit]) -> None:
     first = max((at + 1 for at in range(front) if lines[at].endswith(_GREETS)), default=0)
     back = sum(1 for _ in takewhile(bool, reversed(short[first:][-_FEW:])))
     last = min((at for at in range(len(group) - back, len(group)) if lines[at].endswith(_COMMAS)), default=len(group))
+    bare = sum(1 for _ in takewhile(lambda at: short[at] and lines[at][-1:].isalnum(), range(len(group) - 1, -1, -1)))
+    above = len(group) - bare
+    ends = lines[above - 1].endswith(cutting.STOPS) if above > first else not text[group[-1].end :].strip()
+    if ends and 2 <= bare <= _FEW:  # "Kind regards" and a name
+        last = min(last, above)
     if first < len(group) or (len(group) == 1 and lines[0].endswith(_COMMAS)):
         group[:] = group[first:last]
 

@@ -146,6 +146,10 @@ def test_head_of_a_mail_answers_only_who(text: str, head: bool) -> None:
         ("您好！\n活动改到周五。", ["活动改到周五。"]),
         ("Bring boots\nThe path is wet.", ["Bring boots\nThe path is wet."]),
         ("The hall is shut.\nTel. 0171 555 010", ["The hall is shut.\nTel. 0171 555 010"]),
+        ("The hall is shut.\nKind regards\nAna Roy", ["The hall is shut."]),
+        ("Kind regards\nAna Roy", []),
+        ("Bring:\nboots\na hat", ["Bring:\nboots\na hat"]),
+        ("The hall is shut.\nThe yard too", ["The hall is shut.\nThe yard too"]),
         ("Kind regards,", []),
     ],
 )
