@@ -59,7 +59,7 @@ def node_in(name: str) -> tuple[Path, Path]:
     folder = _folder(f"node-{name}", pinned.read_bytes())
     npm = [str(bin_folder / "npm"), "ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"]
     _once(folder, npm, cwd=folder, path=bin_folder, files=(source / "package.json", pinned))
-    for script in source.glob("*.mjs"):
+    for script in (*source.glob("*.mjs"), HERE / "node" / "steps.mjs"):
         temporary = folder / f"{script.name}.{os.getpid()}"
         shutil.copy(script, temporary)
         temporary.replace(folder / script.name)

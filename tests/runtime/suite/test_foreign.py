@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from google.protobuf.json_format import Parse
 from langfuse.api.commons.types.dataset_item import DatasetItem
 from langfuse.api.commons.types.dataset_status import DatasetStatus
@@ -23,18 +22,12 @@ from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 
 from actors.pipeline import pipeline
 from bus.wire.messages import QuestionAsked
-from runtime.cli import groundwire
 from runtime.replay.trace import write
 from runtime.suite.cases import check, read_suite
 from tests.made_runs import Pages, live_over, made, passage
+from tests.runtime.suite.test_suite import ASKED, suite
 
 PAGES = (passage("refunds.md", "Refunds are paid within 14 days of the return.", "en", 1),)
-ASKED = "How many days until refunds are paid?"
-
-
-def suite(*arguments: str) -> tuple[int, str]:
-    done = CliRunner().invoke(groundwire, ["suite", *arguments])
-    return done.exit_code, done.output
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 // The AI SDK as a page uses it: `Chat`, the state behind useChat, over DefaultChatTransport, told what to do line by line.
-import { createInterface } from "node:readline";
 import { Chat } from "@ai-sdk/react";
 import { DefaultChatTransport } from "ai";
 import { DefaultChatTransport as Transport5 } from "ai-5";
 import { DefaultChatTransport as Transport6 } from "ai-6";
+import { take } from "./steps.mjs";
 
 const TRANSPORTS = { 5: Transport5, 6: Transport6, 7: DefaultChatTransport };
 const pages = new Map();
@@ -77,14 +77,4 @@ const steps = {
   },
 };
 
-for await (const line of createInterface({ input: process.stdin })) {
-  const { do: name, ...fields } = JSON.parse(line);
-  let answer;
-  try {
-    answer = { ok: (await steps[name](fields)) ?? null };
-  } catch (error) {
-    answer = { failed: String(error?.stack ?? error) };
-  }
-  console.log(JSON.stringify(answer));
-}
-process.exit(0);
+await take(steps);

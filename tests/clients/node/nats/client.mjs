@@ -1,7 +1,7 @@
 // NATS's client for Node, told what to do line by line.
-import { createInterface } from "node:readline";
 import { jetstream } from "@nats-io/jetstream";
 import { connect, createInbox } from "@nats-io/transport-node";
+import { take } from "./steps.mjs";
 
 let client;
 let lines = [];
@@ -56,14 +56,4 @@ const steps = {
   },
 };
 
-for await (const line of createInterface({ input: process.stdin })) {
-  const { do: name, ...fields } = JSON.parse(line);
-  let answer;
-  try {
-    answer = { ok: (await steps[name](fields)) ?? null };
-  } catch (error) {
-    answer = { failed: String(error?.stack ?? error) };
-  }
-  console.log(JSON.stringify(answer));
-}
-process.exit(0);
+await take(steps);

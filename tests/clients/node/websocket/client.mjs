@@ -1,6 +1,6 @@
 // Node's usual client of WebSockets, told what to do line by line.
-import { createInterface } from "node:readline";
 import WebSocket from "ws";
+import { take } from "./steps.mjs";
 
 let socket;
 let frames = [];
@@ -42,14 +42,4 @@ const steps = {
   },
 };
 
-for await (const line of createInterface({ input: process.stdin })) {
-  const { do: name, ...fields } = JSON.parse(line);
-  let answer;
-  try {
-    answer = { ok: (await steps[name](fields)) ?? null };
-  } catch (error) {
-    answer = { failed: String(error?.stack ?? error) };
-  }
-  console.log(JSON.stringify(answer));
-}
-process.exit(0);
+await take(steps);
