@@ -13,7 +13,7 @@ from index.source_paths import source_path
 from prompts.vocabulary import Confidence, Outcome, Reason
 from runtime.edge.cited import cited, markdown
 from runtime.edge.relay import Transcript
-from runtime.mcp.sources import PLAIN, opened, source_uri
+from runtime.mcp.sources import PLAIN, Stretch, opened, place_of, source_uri
 from runtime.mcp.tools import result_of
 from runtime.terminal import fit, one_line
 
@@ -42,16 +42,9 @@ class CitedSource(msgspec.Struct, frozen=True, kw_only=True):
     uri: str
 
 
-class ClosestPassage(msgspec.Struct, frozen=True, kw_only=True):
+class ClosestPassage(Stretch, frozen=True, kw_only=True):
     """A passage close to the question, of which nothing is claimed. `start` and `end` are characters of the document."""
 
-    source_id: str
-    title: str
-    url: str
-    uri: str
-    page: int | None
-    start: int
-    end: int
     text: str
 
 
@@ -118,9 +111,7 @@ def _source(each: Reference, base: str) -> CitedSource:
 
 def _closest(passage: NearPassage, base: str) -> ClosestPassage:
     start, end = passage.source_start, passage.source_end
-    uri = source_uri(passage.source_id, start, end)
-    url = opened(passage.url or source_path(passage.source_id, start, end), base, uri)
-    own = {"title": passage.title or passage.source_id, "url": url, "uri": uri, "start": start, "end": end}
+    own = place_of(passage.source_id, passage.title, passage.url, start, end, base)
     return ClosestPassage(**(same_fields(passage, ClosestPassage) | own))
 
 

@@ -11,11 +11,10 @@ from bus.powers.sources import SourceText
 from bus.wire.messages import same_fields
 from bus.wire.parts import Passage
 from index.filters import Filter
-from index.source_paths import source_path
 from prompts.vocabulary import Language
 from runtime.edge.check import CheckAsked, checked
 from runtime.edge.search import SearchAsked, searched
-from runtime.mcp.sources import opened, source_in, source_uri, text_of
+from runtime.mcp.sources import Stretch, place_of, source_in, text_of
 from runtime.mcp.tools import Context, Declared, result_of
 from runtime.terminal import fit, one_line
 
@@ -27,16 +26,9 @@ class SearchArguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     filter: Annotated[Filter | None, Meta(description="Only documents that fit all of it.")] = None
 
 
-class FoundPassage(msgspec.Struct, frozen=True, kw_only=True):
+class FoundPassage(Stretch, frozen=True, kw_only=True):
     """A passage. `start` and `end` are characters of the document. `score` is of the kind `score_type`; higher is better."""
 
-    source_id: str
-    title: str
-    url: str
-    uri: str
-    page: int | None
-    start: int
-    end: int
     language: str
     score: float
     score_type: str
@@ -62,10 +54,7 @@ async def search(context: Context, arguments: SearchArguments) -> CallToolResult
 
 
 def _passage(hit: Passage, base: str) -> FoundPassage:
-    start, end = hit.char_start, hit.char_end
-    uri = source_uri(hit.source_id, start, end)
-    url = opened(hit.url or source_path(hit.source_id, start, end), base, uri)
-    own = {"title": hit.title or hit.source_id, "url": url, "uri": uri, "start": start, "end": end}
+    own = place_of(hit.source_id, hit.title, hit.url, hit.char_start, hit.char_end, base)
     return FoundPassage(**(same_fields(hit, FoundPassage) | own))
 
 
@@ -110,20 +99,13 @@ class OpenArguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     length: Annotated[int, Meta(ge=1, le=MOST, description="How many characters.")] = USUAL
 
 
-class OpenedSource(msgspec.Struct, frozen=True, kw_only=True):
+class OpenedSource(Stretch, frozen=True, kw_only=True):
     """A stretch of a document. `page`: its first page, if the document has pages; `next`: the next character, null at the end.
 
     `characters`: the length of the whole document.
     """
 
-    source_id: str
-    title: str
-    url: str
-    uri: str
     language: str
-    page: int | None
-    start: int
-    end: int
     characters: int
     next: int | None
     text: str
@@ -141,11 +123,8 @@ async def open_source(context: Context, arguments: OpenArguments) -> CallToolRes
 
 
 def _opened(source: SourceText, base: str) -> OpenedSource:
-    uri = source_uri(source.source_id, source.start, source.end)
-    own = {
-        "title": source.title or source.source_id,
-        "url": opened(source.url or source_path(source.source_id, source.start, source.end), base, uri),
-        "uri": uri,
+    own = place_of(source.source_id, source.title, source.url, source.start, source.end, base)
+    own |= {
         "page": source.page_at(source.start),
         "next": source.end if source.end < source.characters else None,
     }

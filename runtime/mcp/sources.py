@@ -2,7 +2,10 @@
 
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
+import msgspec
+
 from bus.powers.sources import ListAsked, SourceList, SourceText, TextAsked, ask_sources
+from index.source_paths import source_path
 from runtime.edge.cited import absolute
 from runtime.edge.door import check_scope
 from runtime.mcp.tools import Peer
@@ -17,6 +20,25 @@ PLAIN = "text/plain"
 def source_uri(source_id: str, start: int | None = None, end: int | None = None) -> str:
     characters = f"?start={start}&end={end}" if start is not None and end is not None else ""
     return f"{PREFIX}{quote(source_id, safe='')}{characters}"
+
+
+class Stretch(msgspec.Struct, frozen=True, kw_only=True):
+    """A stretch of a document. `start` and `end` are characters of the document, `page` is where it begins."""
+
+    source_id: str
+    title: str
+    url: str
+    uri: str
+    page: int | None
+    start: int
+    end: int
+
+
+def place_of(source_id: str, title: str, url: str, start: int, end: int, base: str) -> dict[str, object]:
+    """The fields of a Stretch that say where it is; `url`: as the index has it, perhaps none."""
+    uri = source_uri(source_id, start, end)
+    opens = opened(url or source_path(source_id, start, end), base, uri)
+    return {"title": title or source_id, "url": opens, "uri": uri, "start": start, "end": end}
 
 
 def opened(url: str, base: str, uri: str) -> str:
