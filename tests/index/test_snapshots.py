@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -80,54 +80,30 @@ def test_queries_go_on_while_snapshots_change(index: Path) -> None:
     assert answered[0] > 50
 
 
-def _no_index(index: Path) -> None:
-    shutil.rmtree(index)
+def file_of(index: Path, name: str) -> Path:
+    """A file of the current snapshot."""
+    return index / "snapshots" / snapshot.current(index) / name
 
 
-def _half_written(index: Path) -> None:
-    (index / "current").unlink()
-
-
-def _other_version(index: Path) -> None:
-    path = index / "snapshots" / snapshot.current(index) / "manifest.json"
+def made_newer(index: Path) -> None:
+    path = file_of(index, "manifest.json")
     path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 99}))
-
-
-def _no_manifest(index: Path) -> None:
-    (index / "snapshots" / snapshot.current(index) / "manifest.json").write_text("{")
-
-
-def _short_file(index: Path) -> None:
-    (index / "snapshots" / snapshot.current(index) / "vectors" / "segments.msgpack").write_bytes(b"short")
-
-
-def _missing_file(index: Path) -> None:
-    (index / "snapshots" / snapshot.current(index) / "documents" / "000000.msgpack").unlink()
-
-
-def _odd_pointer(index: Path) -> None:
-    (index / "current").write_text("../../etc")
-
-
-def _dangling_pointer(index: Path) -> None:
-    (index / "current").write_text("s000099-00000000")
 
 
 @pytest.mark.parametrize(
     ("harm", "says"),
     [
-        (_no_index, "no index at"),
-        (_half_written, "no finished index"),
-        (_other_version, "made by a newer version"),
-        (_no_manifest, "cannot be read"),
-        (_short_file, "has 5 bytes"),
-        (_missing_file, "is missing"),
-        (_odd_pointer, "does not name a snapshot"),
-        (_dangling_pointer, "no snapshot s000099"),
+        (shutil.rmtree, "no index at"),
+        (lambda index: (index / "current").unlink(), "no finished index"),
+        (made_newer, "made by a newer version"),
+        (lambda index: file_of(index, "manifest.json").write_text("{"), "cannot be read"),
+        (lambda index: file_of(index, "vectors/segments.msgpack").write_bytes(b"short"), "has 5 bytes"),
+        (lambda index: file_of(index, "documents/000000.msgpack").unlink(), "is missing"),
+        (lambda index: (index / "current").write_text("../../etc"), "does not name a snapshot"),
+        (lambda index: (index / "current").write_text("s000099-00000000"), "no snapshot s000099"),
     ],
 )
-def test_broken_index_is_refused_with_the_remedy(index: Path, harm: object, says: str) -> None:
-    assert callable(harm)
+def test_broken_index_is_refused_with_the_remedy(index: Path, harm: Callable[[Path], object], says: str) -> None:
     harm(index)
     with pytest.raises(IndexProblem, match=says) as caught:
         Searcher.open(index)
