@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from actors.choosing.aliases import aliases, listed
-from actors.choosing.asked import Asked, has_telephone, read_question, telephone_terms
+from actors.choosing.asked import Asked, has_telephone, holds, read_question, telephone_terms, tells_time
 from actors.choosing.features import FEATURES, Read, add_nearness, lacking, read_units, values, with_terms, words_of
 from actors.choosing.in_force import changes, in_force
 from actors.choosing.rows import MOST_OF_ROW, TOLD, look_up
@@ -25,6 +25,7 @@ from actors.choosing.units import LONG_STEPS, MAIL, MOST, Unit, units_of
 from actors.choosing.weights import Weights, given_weights, weights
 from actors.evidence.spans import Slice
 from bus.wire.parts import Collection, Passage, Question, Span
+from index.languages.negation import is_negated
 from index.languages.words import terms
 from index.text.passages import weigh
 from index.text.units import STOPS, says_nothing
@@ -427,4 +428,13 @@ def lead_of(asked: Asked, read: Read) -> tuple[int, int]:
     codes = (*asked.identifiers, *asked.likely)
     lacks = [lacking(codes, words_of(text).folded) for text in read.sentence_texts]
     stops = [unit.kind != "prose" or text.rstrip().endswith(STOPS) for text in read.sentence_texts]
-    return unit.sentences[max(range(len(lacks)), key=lambda k: (read.fit(asked, k) - lacks[k] + _ENDS * stops[k], -k))]
+    fits = [read.fit(asked, at) for at in range(len(lacks))]
+    if asked.kind == "time":
+        fits = [read.share(asked, at) + _dated(asked, text) for at, text in enumerate(read.sentence_texts)]
+    return unit.sentences[max(range(len(lacks)), key=lambda at: (fits[at] - lacks[at] + _ENDS * stops[at], -at))]
+
+
+def _dated(asked: Asked, text: str) -> float:
+    """What a sentence gains by a date, which answers without a word of the question; less where it may be cancelled there."""
+    told = tells_time(text) and holds("time", text, asked.text)
+    return (0.4 if is_negated(text) else 0.5) if told else 0.0

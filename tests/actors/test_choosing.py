@@ -300,9 +300,11 @@ def test_long_paragraph_is_split_into_whole_sentences() -> None:
         ("What does the display show at E04?", "The display shows E12: too hot. E04: no water.", "E04: no water."),
         ("How many colour pages does the printer print?", "The colour printer is a Pico M73. It prints 300 pages.",
          "It prints 300 pages."),
+        ("When is the tank emptied?", "We cannot come on Monday. We come on Friday. The tank lorry needs 3.2 m.",
+         "We come on Friday."),
     ],
 )  # fmt: skip
-def test_lead_has_the_codes_and_the_number(question: str, text: str, lead: str) -> None:
+def test_lead_has_the_codes_the_number_and_the_date(question: str, text: str, lead: str) -> None:
     (one,) = found(question, text)
     asked = read_question(resolved(QuestionAsked(question=question)), Collection())
     start, end = lead_of(asked, one.read)
