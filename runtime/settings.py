@@ -94,7 +94,7 @@ class ActorsSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """`[actors]`: the processes that run the stages."""
 
     processes: Annotated[int, Meta(ge=0, le=64)] = (
-        0  #: how many share the questions; 0: without a model, one for each two cores
+        0  #: how many share the questions; 0: without a model, one for each core
     )
 
 
@@ -171,7 +171,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     @property
     def actor_names(self) -> tuple[str, ...]:
         """The name of each actors process in logs and health checks. With a model, the model is what questions wait for."""
-        by_cores = min(max((os.cpu_count() or 1) // 2, 1), MOST_ACTORS)
+        by_cores = min(os.cpu_count() or 1, MOST_ACTORS)
         count = self.actors.processes or (by_cores if self.without_model else 1)
         return ("actors", *(f"actors-{n}" for n in range(2, count + 1)))
 
