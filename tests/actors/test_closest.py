@@ -204,7 +204,7 @@ def test_link_opens_the_place_with_its_headings() -> None:
     assert bare.text == text
 
 
-def test_passage_with_its_best_sentence_in_another_section_keeps_its_heading_in_the_text() -> None:
+def test_best_sentence_in_another_section_leaves_its_heading_in_the_text() -> None:
     text = "# Fees\n\nFive euros.\n\n# Refunds\n\nRefunds take a week."
     best = text.index("Refunds take")
     blocks = (
