@@ -44,6 +44,7 @@ _MEASURES: Final = {
     "duration": union(lambda language: language.questions.things.duration),
 }
 _NUMERAL = re.compile(r"(?<![A-Za-z\d])\d+(?:[.,٫٬]\d+)*")  # behind a letter it is part of a name
+#: A day or a time in digits; "3.2 m" is none.
 _DATED = re.compile(r"\d[:/-]\d|\d\.\d\d(?!\d)")
 _YEAR = r"\b1\d{3}\b|\b20\d{2}\b"
 _CAPITALISED = r"(?<![.!?]\s)(?<!^)\b[A-ZÀ-Ý][\w'’.-]+(?:\s+(?:{small})?\s*[A-ZÀ-Ý][\w'’.-]*)*"

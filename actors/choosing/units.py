@@ -25,7 +25,7 @@ LONG_STEPS = 2
 LONG_PARAGRAPH = 300
 #: The path of a mail.
 MAIL = re.compile(r"\.(?:eml|msg|mbox)(?:/|$)")
-#: A longer line of a mail is no greeting and no signature.
+#: A longer line of a mail, or one with a number or an address, is no greeting and no signature.
 _COURTESY = 48
 _NAMES_A_FACT = re.compile(r"[\d@]")
 _COMMAS = (",", "،", "，")
@@ -133,7 +133,11 @@ def _cut(passage: Passage) -> tuple[Unit, ...]:
 
 
 def _cut_courtesies(text: str, group: list[cutting.Unit]) -> None:
-    """Take the greeting in front and what closes it from the sentences of a mail's paragraph, which may be no more than that."""
+    """Take a mail's greeting and signature from the sentences of a paragraph; none may be left.
+
+    A greeting is the short lines in front up to the last with a comma or an exclamation mark. A signature is the short lines
+    from the last ones with a comma on, or two or three without any stop below a full stop or at the end of the passage.
+    """
     lines = [text[one.start : one.end] for one in group]
     short = [
         weigh(line) < _COURTESY

@@ -139,13 +139,11 @@ def near_passages(
     for at in dict.fromkeys([*unit_of, *range(0 if only_best else len(passages))]):
         passage = passages[at]
         start, end = cut(passage, unit_of.get(at), wanted)
-        below = _below_headings(passage, start, end)
-        section = _section(passage, below, end)
+        section = _section(passage, _below_headings(passage, start, end), end)
         headings = section.headings
         if at in unit_of:
             headings = _shared(headings, _section(passage, *unit_of[at]).headings)
-        if headings == section.headings:  # else its own heading is a line of the text
-            start = below
+        start = _below_headings(passage, start, end, headings)
         text = passage.text[start:end]
         start, end = passage.char_start + start, passage.char_start + end
         near_passage = NearPassage(
@@ -213,10 +211,14 @@ def cut(passage: Passage, unit: tuple[int, int] | None, wanted: frozenset[str]) 
     return start, end
 
 
-def _below_headings(passage: Passage, start: int, end: int) -> int:
-    """The start of the stretch below its first headings, which are shown separately; unchanged if it has only headings."""
+def _below_headings(passage: Passage, start: int, end: int, shown: Sequence[str] | None = None) -> int:
+    """The start of the stretch below its first headings, by default all, that are `shown` separately; unchanged if it has only
+    headings.
+    """
     for block in passage.blocks:
-        if block.kind != "heading" and block.end - passage.char_start > start:
+        line = passage.text[block.start - passage.char_start : block.end - passage.char_start]
+        apart = block.kind == "heading" and (shown is None or " ".join(line.lstrip("# ").split()) in shown)
+        if not apart and block.end - passage.char_start > start:
             first = max(start, block.start - passage.char_start)
             return first if first < end else start
     return start

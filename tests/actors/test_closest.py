@@ -216,6 +216,11 @@ def test_best_sentence_in_another_section_leaves_its_heading_in_the_text() -> No
     one = passage(text=text, blocks=blocks, headings=("Shop",))
     (shown,) = ended(one, best=((0, best, len(text)),)).passages
     assert (shown.headings, shown.text) == (("Shop",), text)
+    (named,) = ended(
+        msgspec.structs.replace(one, blocks=(*blocks[:2], msgspec.structs.replace(blocks[2], level=3), blocks[3])),
+        best=((0, best, len(text)),),
+    ).passages
+    assert (named.headings, named.text) == (("Shop", "Fees"), text[8:])
     (first,) = ended(one, best=((0, 8, 19),)).passages
     assert (first.headings, first.text) == (("Shop", "Fees"), text[8:])
 
