@@ -48,14 +48,13 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 class CandidateQuery(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """What is looked for. `terms`: the question and its variants, each with its language; a passage keeps its best score.
-    `alone`: so many for each of them, among the passages of its language alone.
+    `besides`: a language whose passages are left out, and with them those in no known language.
 
     `vector` is one row of length 1, None to leave the vectors out. Words of `topic` count TOPIC_SHARE among the terms.
     `bm25_k` and `vector_k` are how many of each become candidates; a vector hit with a cosine below `threshold` does not.
     """
 
     terms: Sequence[tuple[str, str]] = ()
-    alone: Sequence[int] = ()
     topic: str = ""
     vector: Vectors | None = None
     bm25_k: int = 0
@@ -63,6 +62,7 @@ class CandidateQuery(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     threshold: float = -1.0
     filter: Filter | None = None
     groups: Groups = None
+    besides: str = ""
 
     @property
     def bm25_depth(self) -> int:
@@ -131,9 +131,6 @@ class Backend(Protocol):
 
     def passages(self, entry: Entry, start: int = 0, count: int | None = None) -> list[Passage]:
         """The passages of a document in order, from its `start`th, at most `count`."""
-
-    def texts(self, groups: Groups, most: int) -> Iterable[str]:
-        """The indexed texts of the passages that callers in `groups` see, or an even sample of at most `most`."""
 
     def close(self) -> None: ...
 

@@ -15,9 +15,8 @@ def no_progress(task: str, done: int, total: int) -> None:
 class Job(msgspec.Struct, kw_only=True):
     """Paths are absolute. `parent` is "" for a first build. `live` and `removed` are (first, count) ranges of passages.
 
-    `new` are the segments with passages that the parent does not have. With `lsa` the vectors are computed in the job, by a
-    model that is fitted again when `refit`; otherwise they are in vectors/new.npy, in the order of `new` (of `live`, when
-    `refit`).
+    `new` are the segments with passages that the parent does not have. With `built_in` their vectors are computed in the job;
+    otherwise they are in vectors/new.npy, in that order.
     """
 
     building: str
@@ -26,8 +25,7 @@ class Job(msgspec.Struct, kw_only=True):
     removed: list[tuple[int, int]]
     new: list[str]
     languages: dict[str, list[int]]  # language -> passages removed
-    refit: bool
-    lsa: bool
+    built_in: bool
 
 
 class Progress(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""What an index contains, whether it is intact, and whether a new fit would improve it."""
+"""What an index contains, and whether it is intact."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -7,7 +7,6 @@ import msgspec
 
 from index.documents.archives import is_archive
 from index.documents.files import RECORDS
-from index.embedders import lsa
 from index.engines import bm25, vectors
 from index.errors import IndexProblem
 from index.model import Entry, Passage, counted
@@ -17,14 +16,9 @@ from index.snapshot.catalogue import read_catalogue
 from index.snapshot.snapshot import Manifest
 from index.snapshot.store import PassageStore
 
-_REFIT_SHARE, _REFIT_COVERAGE = 0.25, 0.85
-
 
 class Stats(msgspec.Struct, frozen=True, kw_only=True):
-    """`coverage`: share of the n-grams of the latest passages that the LSA model knows. Sizes are bytes on disk.
-
-    `groups` counts the documents that each group sees; it is empty when all are everybody's.
-    """
+    """Sizes are bytes on disk. `groups` counts the documents that each group sees; it is empty when all are everybody's."""
 
     snapshot: str
     snapshots: list[str]
@@ -36,12 +30,8 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
     characters: int
     embedder: str
     dimension: int
-    fitted_on: int
-    folded_in: int
-    coverage: float
     size_bytes: int
     all_snapshots_bytes: int
-    advice: str
 
 
 def stats(index: Path, name: str | None = None) -> Stats:
@@ -75,12 +65,8 @@ def stats_of(
         characters=manifest.source_chars,
         embedder=f"{manifest.embedder.name} {manifest.embedder.version}",
         dimension=manifest.embedder.dimension,
-        fitted_on=manifest.fitted_on,
-        folded_in=manifest.folded_in,
-        coverage=round(manifest.coverage, 3),
         size_bytes=size_bytes,
         all_snapshots_bytes=all_snapshots_bytes,
-        advice=advice(manifest),
     )
 
 
@@ -94,23 +80,6 @@ def formats_of(entries: Iterable[Entry]) -> dict[str, int]:
         name = known.name if known else "JSONL" if suffix in RECORDS else suffix or "records"
         counts[name] = counts.get(name, 0) + 1
     return dict(sorted(counts.items()))
-
-
-def advice(manifest: Manifest) -> str:
-    """Whether and why a new fit would pay, for a person; empty when it would not."""
-    if manifest.embedder.name != lsa.NAME or not manifest.folded_in:
-        return ""
-    if manifest.coverage < _REFIT_COVERAGE:
-        return (
-            f"the vectors know {manifest.coverage:.0%} of what was added last: a new fit pays"
-            " ('groundwire index build PATH --index DIR --refit')"
-        )
-    if manifest.folded_in > _REFIT_SHARE * manifest.fitted_on:
-        return (
-            f"{manifest.folded_in} passages were folded into a fit on {manifest.fitted_on}: a new fit pays"
-            " ('groundwire index build PATH --index DIR --refit')"
-        )
-    return ""
 
 
 def verify(index: Path, name: str | None = None) -> list[str]:

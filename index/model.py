@@ -51,7 +51,7 @@ def counts_line(counts: Mapping[str, int]) -> str:
 
 
 #: Increased by one whenever code for the old layout would misread the new one.
-FORMAT = 5
+FORMAT = 6
 
 #: The characters that a URL's path and fragment keep.
 URL_SAFE = "!$&'()*+,;=:@/-._~"

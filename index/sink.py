@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from index.build_job import Tell, no_progress
-from index.embedders import lsa
+from index.embedders import pieces
 from index.embedders.embedder import Embedder, EmbedderSpec, check_match
 from index.model import FORMAT, Entry, Passage, access_digest
 from index.snapshot.prepared import Hashes
@@ -19,7 +19,7 @@ from index.snapshot.snapshot import Manifest
 
 
 class SinkOptions(NamedTuple):
-    """`embedder` None means LSA; another than the index was built with is refused.
+    """`embedder` None means the built-in vectors; another than the index was built with is refused.
 
     `foreign_vectors`: documents will only be removed, none put, so the embedder of the index does not matter.
     `afresh`: begin without what the index holds, which need not be readable.
@@ -42,10 +42,6 @@ class Sink(Protocol):
         """The manifest of the newest snapshot; None for the first build."""
 
     @property
-    def fitted(self) -> bool:
-        """Whether the vectors are made by a model that is fitted on the documents (LSA), and can be again."""
-
-    @property
     def scratch(self) -> Path:
         """A folder on this machine for files that the build needs until it is closed."""
 
@@ -65,20 +61,16 @@ class Sink(Protocol):
 
     def remove(self, entry: Entry) -> None: ...
 
-    def publish(self, catalogue: Mapping[str, Entry], roots: tuple[Root, ...], *, refit: bool) -> Manifest:
-        """Make all of it the newest snapshot. `refit`: with all vectors made again, by a model fitted again where one is fitted."""
+    def publish(self, catalogue: Mapping[str, Entry], roots: tuple[Root, ...]) -> Manifest:
+        """Make all of it the newest snapshot."""
 
     def close(self) -> None:
         """Leave without publishing, if it was not published; may be called again."""
 
 
 def check_embedder(parent: Manifest, embedder: Embedder | None) -> None:
-    """Raises IndexProblem where the vectors of an index are of another embedder than the one given, None for LSA."""
-    spec = parent.embedder
-    if embedder is not None:
-        check_match(spec, embedder.spec)
-    elif spec.name != lsa.NAME:
-        check_match(spec, EmbedderSpec(lsa.NAME, "fitted on the corpus", lsa.DIMENSION))
+    """Raises IndexProblem where the vectors of an index are of another embedder than the one given, None for the built-in one."""
+    check_match(parent.embedder, embedder.spec if embedder is not None else pieces.SPEC)
 
 
 def described(
@@ -90,15 +82,10 @@ def described(
     embedder: EmbedderSpec,
     languages: dict[str, int],
     next_number: int,
-    refit: bool,
-    coverage: float = 1.0,
     graph_size: int = 0,
     build_s: float = 0.0,
 ) -> Manifest:
-    """The figures of a new snapshot. `next_number`: the first that no passage ever had; `coverage`: of those put now."""
-    passages = sum(entry.count for entry in catalogue.values())
-    added = next_number - (parent.next_number if parent else 0)
-    fresh = refit or parent is None
+    """The figures of a new snapshot. `next_number`: the first that no passage ever had."""
     return Manifest(
         format=FORMAT,
         snapshot=snapshot,
@@ -107,12 +94,9 @@ def described(
         embedder=embedder,
         languages=languages,
         documents=len(catalogue),
-        passages=passages,
+        passages=sum(entry.count for entry in catalogue.values()),
         next_number=next_number,
         graph_size=graph_size,
-        fitted_on=passages if fresh or parent is None else parent.fitted_on,
-        folded_in=0 if fresh or parent is None else parent.folded_in + added,
-        coverage=coverage if added else (parent.coverage if parent else 1.0),
         source_chars=sum(entry.characters for entry in catalogue.values()),
         build_s=build_s,
         roots=roots,

@@ -68,7 +68,7 @@ class IndexSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     ca: str = ""  #: file of the authority that signed its certificate; empty for those of the system
     threads: Annotated[int, Meta(ge=1, le=64)] = 4  #: concurrent searches
     originals: bool = True  #: a caller that may find a document may open its file and the pages of a PDF
-    embedder: Literal["lsa", "openai"] = "lsa"  #: what made the index's vectors; `lsa` needs no model
+    embedder: Literal["pieces", "openai"] = "pieces"  #: what makes the index's vectors; `pieces` are built in
     embed_model: str = ""  #: embedding model: its name on the server
     embed_base_url: str = "http://127.0.0.1:8000/v1"  #: for `openai`
     embed_api_key: str = ""  #: for `openai`; falls back to OPENAI_API_KEY

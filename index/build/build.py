@@ -120,17 +120,11 @@ class Build:
         self.changes.append(Change("removed", source_id))
         return True
 
-    def publish(self, *, refit: bool = False) -> Manifest:
+    def publish(self) -> Manifest:
         """Make the new snapshot current; returns the parent's manifest when nothing changed."""
-        if self._parent is not None and not self.is_changed and not refit:
+        if self._parent is not None and not self.is_changed:
             return self._parent
-        return self._sink.publish(self.catalogue, self.roots, refit=refit or self._must_refit())
+        return self._sink.publish(self.catalogue, self.roots)
 
     def close(self) -> None:
         self._sink.close()
-
-    def _must_refit(self) -> bool:
-        """LSA directions no longer fit a corpus that has doubled since; after smaller growth the user decides."""
-        if self._parent is None or not self._sink.fitted:
-            return False
-        return sum(entry.count for entry in self.catalogue.values()) > 2 * max(self._parent.fitted_on, 8)

@@ -44,7 +44,6 @@ def bring_in(
     *,
     only: bool,
     rules: Rules = NO_RULES,
-    refit: bool = False,
     embedder: Embedder | None = None,
     progress: Tell = no_progress,
     stdin: IO[bytes] | None = None,
@@ -92,7 +91,7 @@ def bring_in(
                 work.report.note = (
                     f"what a build that was stopped had read was not read again: {kept.taken_over:,} files or parts"
                 )
-            return _publish(index, build, work, finder, began, refit=refit).report
+            return _publish(index, build, work, finder, began).report
 
 
 def _index(at: Path | Index) -> Index:
@@ -166,11 +165,9 @@ def take_out(at: Path | Index, source_ids: Iterable[str], progress: Tell = no_pr
         return finish(Report(), build, manifest, began)
 
 
-def _publish(
-    index: Index, build: Build, work: Intake, finder: Finder, began: float, *, refit: bool = False
-) -> UpdateResult:
+def _publish(index: Index, build: Build, work: Intake, finder: Finder, began: float) -> UpdateResult:
     work.report.left_out = dict((finder.left_out + work.left_out).most_common())
-    manifest = build.publish(refit=refit)
+    manifest = build.publish()
     discard(index.folder)
     report = finish(work.report, build, manifest, began)
     earlier = index.skipped()

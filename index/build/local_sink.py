@@ -17,7 +17,7 @@ import numpy as np
 from index.build import vectors as build_vectors
 from index.build_job import Job, Progress, Tell, numbers
 from index.child import Child
-from index.embedders import lsa
+from index.embedders import pieces
 from index.embedders.embedder import EmbedderSpec
 from index.engines import bm25
 from index.errors import IndexProblem
@@ -48,7 +48,7 @@ class LocalSink:
         self._foreign = False
         self._renamed: dict[int, MovedDocument] = {}
         if self._parent is not None:
-            self._foreign = options.foreign_vectors and self._parent.manifest.embedder.name != lsa.NAME
+            self._foreign = options.foreign_vectors and self._parent.manifest.embedder.name != pieces.NAME
             try:
                 if not self._foreign:
                     check_embedder(self._parent.manifest, options.embedder)
@@ -68,14 +68,11 @@ class LocalSink:
         self._segments: list[Path] = []
         self._warming: threading.Thread | None = None
         self._vectors: VectorProcess | None = None
+        self._built_in = self._embedder is None and not self._foreign
 
     @property
     def parent(self) -> Manifest | None:
         return self._parent.manifest if self._parent is not None else None
-
-    @property
-    def fitted(self) -> bool:
-        return self._embedder is None and not self._foreign
 
     def catalogue(self) -> dict[str, Entry]:
         self._before = read_catalogue(self._parent.directory) if self._parent is not None else {}
@@ -90,7 +87,7 @@ class LocalSink:
         self._fresh.extend(passages)
         self._hashes.extend(hashes)
         self._next = entry.first + entry.count
-        if self._vectors is None and self.fitted and len(self._fresh) > ALONE_UP_TO:
+        if self._vectors is None and self._built_in and len(self._fresh) > ALONE_UP_TO:
             self._vectors = VectorProcess(self._progress)
         if len(self._fresh) >= _SEGMENT:
             self._flush()
@@ -123,7 +120,7 @@ class LocalSink:
                 self._segments.append(path.with_stem(f"{passages[0].number:012d}"))
                 write_segment(self._segments[-1], passages, hashes(passages))
 
-    def publish(self, catalogue: Mapping[str, Entry], roots: tuple[Root, ...], *, refit: bool) -> Manifest:
+    def publish(self, catalogue: Mapping[str, Entry], roots: tuple[Root, ...]) -> Manifest:
         parent = self._parent
         self._flush()
         live = [(entry.first, entry.count) for entry in catalogue.values() if entry.count]
@@ -133,7 +130,7 @@ class LocalSink:
         passages = self.scratch / "passages"
         complete(passages, folder / "passages" if folder is not None else None, live, snapshot.link)
         write_renamed(passages, [self._renamed[first] for first, _ in live if first in self._renamed])
-        job = self._job(live, refit)
+        job = self._job(live)
         self._embed(job)
         results = run(job, self._progress, self._vectors)
         for path in passages.glob(f"*{CODES}"):
@@ -144,11 +141,9 @@ class LocalSink:
             roots,
             self.parent,
             snapshot=self._id,
-            embedder=self._spec(results, refit=refit),
+            embedder=self._spec(),
             languages=self._languages(results),
             next_number=self._next,
-            refit=refit,
-            coverage=results.get("coverage", 1.0),
             graph_size=int(results["graph_size"]),
             build_s=round(time.monotonic() - self._began, 3),
         )
@@ -168,7 +163,7 @@ class LocalSink:
             with contextlib.suppress(OSError):
                 snapshot.discard(self.scratch)
 
-    def _job(self, live: list[tuple[int, int]], refit: bool) -> Job:
+    def _job(self, live: list[tuple[int, int]]) -> Job:
         parent = self._parent
         languages: dict[str, list[int]] = {}
         old_removed = [one for one in self._removed if one[0] < self._known_next]  # not put within this build
@@ -182,19 +177,15 @@ class LocalSink:
             removed=old_removed,
             new=[str(path) for path in self._segments],
             languages=languages,
-            refit=refit,
-            lsa=self.fitted,
+            built_in=self._built_in,
         )
 
     def _embed(self, job: Job) -> None:
         """Compute vectors with an embedder that only this process can reach, and store them for the vector part."""
         if self._embedder is None:
-            return  # LSA, or nothing to embed
+            return  # by the built-in vectors, or nothing to embed
         store = PassageStore(self.scratch / "passages")
-        if job.refit or not job.parent:
-            numbers = [number for first, count in job.live for number in range(first, first + count)]
-        else:
-            numbers = [int(number) for path in self._segments for number in Segment(path).numbers]
+        numbers = [int(number) for path in self._segments for number in Segment(path).numbers]
         shape = (len(numbers), self._embedder.spec.dimension)
         rows = np.lib.format.open_memmap(self.scratch / "vectors" / "new.npy", "w+", np.float32, shape)
         for start in range(0, len(numbers), _EMBED_BATCH):
@@ -203,12 +194,10 @@ class LocalSink:
             rows[start : start + len(texts)] = self._embedder.embed(texts, query=False)
         self._progress("embed", len(numbers), len(numbers))
 
-    def _spec(self, results: Mapping[str, float], *, refit: bool) -> EmbedderSpec:
+    def _spec(self) -> EmbedderSpec:
         if self._embedder is not None:
             return self._embedder.spec
-        if self._parent is None or (refit and not self._foreign):
-            return EmbedderSpec(lsa.NAME, self._id, int(results["dimension"]), lsa.THRESHOLD)
-        return self._parent.manifest.embedder
+        return self._parent.manifest.embedder if self._parent is not None else pieces.SPEC
 
     def _languages(self, results: Mapping[str, float]) -> dict[str, int]:
         languages = dict(self._parent.manifest.languages) if self._parent else {}
@@ -225,9 +214,7 @@ _decoder = msgspec.msgpack.Decoder(Progress)
 
 def run(job: Job, progress: Tell, ready: "VectorProcess | None" = None) -> dict[str, float]:
     """The results of both parts. `ready`: a process that has already started. Raises IndexProblem when a part fails."""
-    whole = job.refit or not job.parent
-    work = sum(1 for _ in numbers(job.live)) if whole else build_vectors.count_new(job)
-    if not job.lsa or work <= ALONE_UP_TO:
+    if not job.built_in or build_vectors.count_new(job) <= ALONE_UP_TO:
         return bm25.update(job, progress) | build_vectors.run(job, progress)
     with ready or VectorProcess(progress) as child:
         child.send(job)

@@ -1,12 +1,12 @@
-"""The part of a build that computes the vectors: fit or fold in, then write them as segments, a batch at a time.
+"""The part of a build that computes the vectors and writes them as segments, a batch at a time.
 
 No more than a batch of texts and vectors is held at once, however many passages there are. `python -m index.build.vectors` does
 it in a child process (child.py), while the process with the JVM does the terms.
 """
 
-import importlib
 import os
 from collections.abc import Iterable, Iterator
+from itertools import batched
 from pathlib import Path
 
 import numpy as np
@@ -14,19 +14,16 @@ from numpy.typing import NDArray
 
 from index.build_job import Job, Progress, Tell
 from index.child import requests
-from index.embedders import lsa
 from index.embedders.embedder import Vectors
-from index.embedders.lsa import BATCH, Folding
+from index.embedders.pieces import SPEC, Pieces
 from index.engines import vectors
 from index.errors import IndexProblem
 from index.java import jvm
 from index.snapshot.segment import Segment
-from index.snapshot.snapshot import link
 from index.snapshot.store import PassageStore
 
-_MODEL_FILES = ("features.npy", "idf.npy", "length.npy", "scales.npy", "components.npy")
-#: The coverage of new passages is measured on so many of them.
-_COVERAGE_OF = 500
+#: Texts with vectors made together.
+_BATCH = 1024
 Labels = NDArray[np.int64]
 
 
@@ -35,29 +32,20 @@ def count_new(job: Job) -> int:
 
 
 def run(job: Job, tell: Tell) -> dict[str, float]:
-    """Returns `dimension`, `graph_size`, and for LSA the mean `coverage` of the passages folded in."""
+    """Returns `graph_size`."""
     folder = Path(job.building) / "vectors"
     folder.mkdir(exist_ok=True)
-    whole = job.refit or not job.parent
+    whole = not job.parent
     store = PassageStore(Path(job.building) / "passages")
     labels = _numbers(job.live) if whole else _joined([Segment(Path(path)).numbers for path in job.new])
-    coverage, ready = 1.0, folder / "new.npy"
+    ready = folder / "new.npy"
     rows: Iterable[Vectors]
-    if job.lsa:
-        if whole:
-            sample = list(store.texts(labels[:: lsa.sample_step(len(labels))]))
-            lsa.fit(sample, folder, lambda done: tell("fit", done, len(sample)))
-            del sample
-        else:
-            for name in _MODEL_FILES:
-                link(Path(job.parent) / "vectors" / name, folder / name)
-        model = lsa.Lsa(folder, "")
-        dimension, rows = model.spec.dimension, Folding(model).embed(store.texts(labels))
-        known = [model.coverage(text) for text in store.texts(labels[:: max(1, len(labels) // _COVERAGE_OF)])]
-        coverage = float(np.mean(known)) if known else 1.0
+    if job.built_in:
+        dimension = SPEC.dimension
+        rows = (Pieces().embed(texts, query=False) for texts in batched(store.texts(labels), _BATCH))
     elif ready.is_file():
         made: Vectors = np.load(ready, mmap_mode="r")
-        dimension, rows = made.shape[1], (made[start : start + BATCH] for start in range(0, len(labels), BATCH))
+        dimension, rows = made.shape[1], (made[start : start + _BATCH] for start in range(0, len(labels), _BATCH))
     else:
         dimension, rows = 0, iter(())
     batches = _batches(labels, rows, tell)
@@ -69,7 +57,7 @@ def run(job: Job, tell: Tell) -> dict[str, float]:
         removed = _numbers(job.removed)
         size = vectors.update(old, path, removed, batches, len(labels), tell)
     ready.unlink(missing_ok=True)
-    return {"dimension": dimension, "graph_size": size, "coverage": coverage}
+    return {"graph_size": size}
 
 
 def _batches(labels: Labels, rows: Iterable[Vectors], tell: Tell) -> Iterator[tuple[Labels, Vectors]]:
@@ -91,7 +79,7 @@ def _joined(parts: list[Labels]) -> Labels:
 
 def main() -> None:
     jvm.limit_blas()  # more threads gain nothing on matrices of this size, and wait for each other on busy cores
-    importlib.import_module("scipy.sparse")  # loaded while the documents are still being read
+    Pieces().embed(["The first call loads the vectors."], query=False)  # while the documents are still being read
     jobs, send = requests(Job)
     job = next(jobs)
     os.nice(5)  # searches in the snapshot in service take precedence

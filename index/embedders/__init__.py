@@ -1,4 +1,4 @@
-"""Text to vectors: the built-in LSA, a server with OpenAI's interface, and rerankers.
+"""Text to vectors: the built-in vectors, a server with OpenAI's interface, and rerankers.
 
 Imports `index.text`.
 """

@@ -1,6 +1,6 @@
 """What turns texts into vectors: the Protocol, the spec that ties a snapshot to the embedder that built it, and a server's models.
 
-`lsa` (lsa.py) is fitted on the corpus and travels with the snapshot. `OpenAIEmbedder` reaches any server with OpenAI's
+The default (pieces.py) is built in. `OpenAIEmbedder` reaches any server with OpenAI's
 `/v1/embeddings`, such as a neural model on this machine or another.
 """
 

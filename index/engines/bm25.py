@@ -7,7 +7,7 @@ import contextlib
 import functools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import batched, chain
+from itertools import batched
 from pathlib import Path
 from typing import Any
 
@@ -217,36 +217,25 @@ class Bm25:
         names and codes are the same in all. Hits from the others count for less, since a word of one language that is rare
         in another seems weightier than it is. Words of `topic` count TOPIC_SHARE.
         """
+        about = query_text(topic) if topic else ""
         texts, weights = query_texts(query, language, list(self._readers))
         if not any(texts) or k < 1:
             return []
+        self._asked += 1
+        every: Iterable[list[tuple[int, float]]]
+        if allowed is None and not about and self._readers and self._asked > _OFTEN:
+            every = map(_scores, _tops(self._at_once(texts, k)))
+        else:
+            readers = zip(texts, self._readers.values(), strict=True)
+            every = (reader.search(text, k, allowed, about) for text, reader in readers)
         hits: list[tuple[int, float]] = []
-        for weight, result in zip(weights, self._every(texts, [k] * len(texts), allowed, topic), strict=True):
+        for weight, result in zip(weights, every, strict=True):
             hits.extend((number, score * weight) for number, score in result)
         hits.sort(key=lambda hit: (-hit[1], hit[0]))
         return hits[:k]
 
-    def search_each(
-        self, wanted: Mapping[str, tuple[str, int]], allowed: Allowed | None = None, *, topic: str = ""
-    ) -> list[tuple[int, float]]:
-        """By language, a query and how many passages of that language alone; in full, language by language."""
-        asked = [wanted.get(language, ("", 1)) for language in self._readers]
-        texts = [query_text(query) for query, _ in asked]
-        return list(chain.from_iterable(self._every(texts, [k for _, k in asked], allowed, topic)))
-
-    def _every(
-        self, texts: Sequence[str], most: Sequence[int], allowed: Allowed | None, topic: str
-    ) -> Iterable[list[tuple[int, float]]]:
-        """The hits in each language for its text, none without one."""
-        about = query_text(topic) if topic else ""
-        self._asked += 1
-        if allowed is None and not about and self._readers and self._asked > _OFTEN:
-            return map(_scores, _tops(self._at_once(texts, most)))
-        readers = zip(texts, most, self._readers.values(), strict=True)
-        return (reader.search(text, k, allowed, about) if text else [] for text, k, reader in readers)
-
     @functools.cached_property
-    def _at_once(self) -> Callable[[Sequence[str], Sequence[int]], str]:
+    def _at_once(self) -> Callable[[Sequence[str], int], str]:
         """Search in all languages, each with its text, without a filter or topic; of each what `_Reader.search` decodes."""
         readers = list(self._readers.values())
         one = readers[0]

@@ -19,23 +19,23 @@ _TEXT, _OBJECT, _LUCENE = "Ljava/lang/String;", "Ljava/lang/Object;", "Lorg/apac
 
 def composed(
     queries: Any, json: Any, sort: Any, readers: Sequence[tuple[Any, Any]]
-) -> Callable[[Sequence[str], Sequence[int]], str]:
-    """What takes for each reader a text and how many passages are wanted, and returns all results as a JSON list.
+) -> Callable[[Sequence[str], int], str]:
+    """What takes a text for each reader and how many passages are wanted, and returns all results as a JSON list.
 
     `queries` makes a query of a text, with the analyzer of its reader; its searcher finds and sorts. `json` writes.
     """
     with _ALONE:
         result = _handle(queries, json, sort, readers)
 
-    def call(texts: Sequence[str], most: Sequence[int]) -> str:
-        wanted = [*texts, *map(str, most)]  # not among the arguments: see bm25.py on threads
+    def call(texts: Sequence[str], k: int) -> str:
+        wanted = [*texts, str(k)]  # not among the arguments: see bm25.py on threads
         return str(result.invokeWithArguments(*wanted))
 
     return call
 
 
 def _handle(queries: Any, json: Any, sort: Any, readers: Sequence[tuple[Any, Any]]) -> Any:
-    """The handle of all of it; takes a text for each reader, and then how many for each, as texts."""
+    """The handle of all of it; takes a text for each reader, and how many as a text."""
     handles = jvm.java_class("java.lang.invoke.MethodHandles")
     make = _method(queries, "buildQuery", f"({_TEXT}{_LUCENE}analysis/Analyzer;{_TEXT}){_LUCENE}search/Query;")
     make = handles.insertArguments(make, 0, "contents")
@@ -52,8 +52,8 @@ def _handle(queries: Any, json: Any, sort: Any, readers: Sequence[tuple[Any, Any
         search = handles.filterArguments(search, 1, number)  # a call from Python passes texts alone
         search = handles.collectArguments(search, 0, handles.insertArguments(make, 0, analyzer))
         result = handles.collectArguments(result, position, search.asType(two_texts))
-    order = [argument for position in range(count) for argument in (position, count + position)]
-    result = handles.permuteArguments(result, _type(f"({_TEXT * count * 2})[{_OBJECT}"), *order)
+    order = [argument for position in range(count) for argument in (position, count)]
+    result = handles.permuteArguments(result, _type(f"({_TEXT * count}{_TEXT})[{_OBJECT}"), *order)
     write, of_all = _method(json, "writeValueAsString", f"({_OBJECT}){_TEXT}"), _type(f"([{_OBJECT}){_TEXT}")
     return handles.filterReturnValue(result, write.asType(of_all))
 

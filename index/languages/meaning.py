@@ -1,8 +1,8 @@
 """How near texts are in meaning across languages, by vectors of the pieces of words (docs/other-languages.md).
 
-Input: a question and texts, in any of the six languages. Output: a number from 0 to 1 for each text. It ranks passages that a
-search has found; it says nothing about word order or negation. The vectors were learnt from texts in two languages with one
-meaning: pieces that translate each other point the same way, and rare pieces have long vectors.
+Input: a question and texts, in any of the six languages. Output: a number from 0 to 1 for each text, or a vector for each, by
+which an index finds passages near a question. Neither says anything about word order or negation. The vectors were learnt from
+texts in two languages with one meaning: pieces that translate each other point the same way, and rare pieces have long vectors.
 """
 
 import re
@@ -23,6 +23,8 @@ _WORD: Final = re.compile(r"[^\W_]+")
 #: Stands before the first piece of a word.
 _START: Final = "\u2581"
 _LONGEST_WORD: Final = 64
+#: Numbers in a vector.
+DIMENSION: Final = 256
 #: So many pieces of a question count: a long one would take as much memory as it has letters for each passage.
 _LONGEST_QUESTION: Final = 256
 #: What a letter of no piece costs: more than any piece.
@@ -85,10 +87,14 @@ def nearness(question: str, texts: Sequence[str], *, together: bool = False) -> 
     single = heavy @ _by_text(most, blocks)
     if together:
         single = (single + _in_stretches(most, heavy, blocks)) / (1 + len(_STRETCHES))
-    directions = np.concatenate([_direction(text) for text in texts]).reshape(len(texts), -1)
-    whole = directions @ _unit(table.weight.take(wanted) @ asked)
+    whole = directions(texts) @ _unit(table.weight.take(wanted) @ asked)
     results: list[float] = (_WHOLE * np.clip(whole, 0, 1) + (1 - _WHOLE) * single).tolist()
     return results
+
+
+def directions(texts: Sequence[str]) -> _Rows:
+    """A row for each text: the sum of the vectors of its pieces, of length 1; of zeros for a text without any."""
+    return np.array([_direction(text) for text in texts], dtype=np.float32).reshape(len(texts), DIMENSION)
 
 
 def likeness(words: Sequence[str], texts: Sequence[str]) -> list[float]:
@@ -153,7 +159,6 @@ def _unit(row: _Rows) -> _Rows:
 
 @lru_cache(maxsize=4096)
 def _direction(text: str) -> _Rows:
-    """The sum of the vectors of its pieces, of length 1."""
     numbers = _numbers(text)
     return _unit(_table().weight.take(numbers) @ _table().rows(numbers))
 

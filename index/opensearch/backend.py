@@ -13,7 +13,7 @@ from index.embedders.embedder import Embedder
 from index.engines import bm25
 from index.errors import IndexProblem
 from index.filters import Filter
-from index.model import Entry, Groups, Passage, group_name, indexed_text
+from index.model import Entry, Groups, Passage, group_name
 from index.opensearch import analysis, counts, queries
 from index.opensearch.client import Client
 from index.opensearch.layout import Names, PassageRecord, State, languages_of, row_of, sees, set_of, unpacked
@@ -77,7 +77,7 @@ class OpenSearchBackend:
         )
 
     def candidates(self, asked: CandidateQuery) -> Candidates:
-        among = queries.among_passages(self.state, asked.groups, asked.filter)
+        among = queries.among_passages(self.state, asked.groups, asked.filter, besides=asked.besides)
         depth = asked.bm25_depth
         searches = [(self.names.passages, body, True) for body in self._term_searches(asked, depth, among)]
         terms = len(searches)
@@ -102,9 +102,8 @@ class OpenSearchBackend:
     def _term_searches(self, asked: CandidateQuery, depth: int, among: list[Json]) -> Iterator[Json]:
         """As Bm25.search: the question goes to the field of each language, and those of others count for less."""
         about = bm25.query_text(asked.topic) if asked.topic else ""
-        depths = asked.alone or [depth] * len(asked.terms)
-        for (question, own), most in zip(asked.terms, depths, strict=True) if depth > 0 else ():
-            present = [own] if asked.alone else list(self.state.manifest.languages)
+        present = list(self.state.manifest.languages)
+        for question, own in asked.terms if depth > 0 else ():
             texts, weights = bm25.query_texts(question, own, present)
             languages = {
                 language: (
@@ -114,7 +113,7 @@ class OpenSearchBackend:
                 )
                 for language, text, weight in zip(present, texts, weights, strict=True)
             }
-            yield from queries.by_terms(languages, most, among)
+            yield from queries.by_terms(languages, depth, among)
 
     def passing(self, wanted: Filter, groups: Groups) -> int:
         body = {"query": {"bool": {"filter": queries.among_entries(self.state, groups, wanted)}}}
@@ -147,16 +146,6 @@ class OpenSearchBackend:
         end = entry.count if count is None else min(start + count, entry.count)
         numbers = range(entry.first + start, entry.first + end)
         return [stored.passage for stored in stored_among(self._client, self.state, numbers)]
-
-    def texts(self, groups: Groups, most: int) -> Iterator[str]:
-        among = {"bool": {"filter": queries.among_passages(self.state, groups, None)}}
-        body = {
-            "size": most,
-            "_source": ["held"],
-            "query": {"function_score": {"query": among, "random_score": {"seed": 1, "field": "number"}}},
-            "sort": ["_score", {"number": "asc"}],
-        }
-        return (indexed_text(_held(hit).passage) for hit in self._client.find(self.names.passages, body))
 
     def close(self) -> None:
         self._counts.cache_clear()

@@ -2,7 +2,7 @@
 
     NAME-writer                     one document: the writer, and the number of the newest build
     NAME-gN-passages                the passages of the generation that build N began
-    NAME-gN-documents               its catalogue, its counts of n-grams, its LSA model, its states
+    NAME-gN-documents               its catalogue, its counts of n-grams, its states
     NAME-passages, NAME-documents   aliases of the generation in service
 
 Passages are written once and never changed. Each bears the number of the build that wrote it (`born`) and the edition of its
@@ -82,7 +82,6 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     gone: tuple[str, ...] = ()
     since: float = 0.0
     kept: tuple[str, ...] = ()
-    model_chunks: int = 0
     classes: tuple[Class, ...] = ()
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from index.embedders.embedder import Vectors
 from index.filters import Filter
+from index.languages import UNDETERMINED
 from index.model import Groups, group_name
 from index.opensearch.layout import EF_SEARCH, State, field
 from index.text.coverage import TOPIC_SHARE
@@ -20,9 +21,13 @@ _NOTHING = "([a]&[b])"
 _BEST_FIRST = [{"_score": "desc"}, {"number": "asc"}]
 
 
-def among_passages(state: State, groups: Groups, wanted: Filter | None) -> list[Json]:
-    """The conditions for a passage to be in this snapshot, to be seen by these groups, and to pass the filter."""
-    return [*_written(state), *_without("edition", state.gone), *_seen(groups), *_passing(wanted)]
+def among_passages(state: State, groups: Groups, wanted: Filter | None, *, besides: str = "") -> list[Json]:
+    """The conditions for a passage to be in this snapshot, to be seen by these groups, to pass the filter, and to be in another
+    known language than `besides`.
+    """
+    left_out = [{"exists": {"field": f"terms.{field(language)}"}} for language in (besides, UNDETERMINED) if besides]
+    others = [{"bool": {"must_not": left_out}}] if left_out else []
+    return [*_written(state), *_without("edition", state.gone), *_seen(groups), *_passing(wanted), *others]
 
 
 def among_entries(state: State, groups: Groups, wanted: Filter | None = None) -> list[Json]:

@@ -1,8 +1,7 @@
 """Where a build writes over OpenSearch: the body of `Sink` (../sink.py).
 
-Documents wait on this machine's disk until `publish`, which knows then whether the vectors need a new model, and with it a new
-generation. A first build, a refit and a change of very many documents are new generations, an update is written into the one in
-service; layout.py explains why neither is visible before it is whole.
+Documents wait on this machine's disk until `publish`. A first build and a change of very many documents are new generations, an
+update is written into the one in service; layout.py explains why neither is visible before it is whole.
 """
 
 import contextlib
@@ -12,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from index.embedders import lsa
 from index.errors import IndexProblem
 from index.java import jvm
 from index.model import Entry, Passage
@@ -69,10 +67,6 @@ class OpenSearchSink:
         return {one.entry.source_id: one.entry for one in self._known}
 
     @property
-    def fitted(self) -> bool:
-        return self._embedder is None and (self._parent is None or self._parent.manifest.embedder.name == lsa.NAME)
-
-    @property
     def scratch(self) -> Path:
         return self._spool.folder
 
@@ -92,26 +86,25 @@ class OpenSearchSink:
     def remove(self, entry: Entry) -> None:
         """As `keep`."""
 
-    def publish(self, catalogue: Mapping[str, Entry], roots: tuple[Root, ...], *, refit: bool) -> Manifest:
+    def publish(self, catalogue: Mapping[str, Entry], roots: tuple[Root, ...]) -> Manifest:
         build, parent = self._lease.build, self._parent
-        plan = changes.plan(self._known, catalogue.values(), self._spool, build, afresh=refit or parent is None)
+        plan = changes.plan(self._known, catalogue.values(), self._spool, build, afresh=parent is None)
         gone = (*(parent.gone if parent is not None and not self._purged else ()), *(one.edition for one in plan.gone))
-        afresh = refit or parent is None or len(gone) > MOST_GONE
+        afresh = parent is None or len(gone) > MOST_GONE
         if afresh and parent is not None:
             plan = changes.plan(self._known, catalogue.values(), self._spool, build, afresh=True)
         generation = build if afresh or parent is None else parent.generation
         snapshot = states.snapshot_name(generation, build)
         writing = Writing(self._client, self._spool, parent, build, snapshot, self._progress, self._embedder)
-        writing.run(plan, afresh=afresh, refit=refit or parent is None)
+        writing.run(plan, afresh=afresh)
         state = State(
-            manifest=self._described(writing, catalogue, roots, snapshot, refit=refit),
+            manifest=self._described(writing, catalogue, roots, snapshot),
             generation=generation,
             build=build,
             given_up=() if afresh or parent is None else (*parent.given_up, *range(parent.build + 1, build)),
             gone=() if afresh else gone,
             since=time.time(),
             kept=self._kept(),
-            model_chunks=writing.model_chunks,
             classes=writing.classes,
         )
         self._show(state, afresh=afresh)
@@ -123,8 +116,6 @@ class OpenSearchSink:
         catalogue: Mapping[str, Entry],
         roots: tuple[Root, ...],
         snapshot: str,
-        *,
-        refit: bool,
     ) -> Manifest:
         parent = self.parent
         return described(
@@ -135,8 +126,6 @@ class OpenSearchSink:
             embedder=writing.spec,
             languages=languages_of(writing.classes),
             next_number=max(self._next, parent.next_number if parent is not None else 0),
-            refit=refit,
-            coverage=writing.coverage,
             build_s=round(time.monotonic() - self._began, 3),
         )
 

@@ -1,22 +1,17 @@
 """The snapshots of an index over OpenSearch: which there are, what each is, and the model that travels with a generation."""
 
-import base64
 import os
 import re
-import tempfile
-from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
-
 from index.backend import Snapshots
-from index.embedders import lsa
+from index.embedders import pieces
 from index.embedders.embedder import Embedder, check_match
 from index.errors import IndexProblem
 from index.model import FORMAT
 from index.opensearch import generations
 from index.opensearch.backend import OpenSearchBackend
-from index.opensearch.bulk import PATIENCE_S, Bulk
+from index.opensearch.bulk import PATIENCE_S
 from index.opensearch.client import CONFLICT, MISSING, Address, Client, RequestRefused
 from index.opensearch.layout import DOCUMENTS, STATE, Names, State, alias, packed, unpacked
 
@@ -41,7 +36,6 @@ class OpenSearchSnapshots(Snapshots):
     def __init__(self, address: Address) -> None:
         """Raises IndexProblem."""
         self.client = Client(address)
-        self._models: dict[int, lsa.Lsa] = {}
 
     def __str__(self) -> str:
         return str(self.client.address)
@@ -59,20 +53,15 @@ class OpenSearchSnapshots(Snapshots):
         state = read_state(self.client, name)
         spec = state.manifest.embedder
         if embedder is None:
-            if spec.name != lsa.NAME:
+            if spec.name != pieces.NAME:
                 raise IndexProblem(f"the index was built with embedder {spec.name} {spec.version}; configure it")
-            embedder = self._model(state)
+            embedder = pieces.Pieces()
         check_match(spec, embedder.spec)
         return OpenSearchBackend(self.client, state, embedder)
 
     def sizes(self) -> dict[int, int]:
         """How many bytes each generation takes, all copies. Raises IndexProblem."""
         return generations.sizes(self.client)
-
-    def _model(self, state: State) -> lsa.Lsa:
-        if state.generation not in self._models:
-            self._models = {state.generation: read_model(self.client, state)}
-        return self._models[state.generation]
 
     def close(self) -> None:
         self.client.close()
@@ -150,29 +139,3 @@ def no_index(client: Client) -> IndexProblem:
 
 def state_document(state: State) -> dict[str, str]:
     return {"snapshot": state.manifest.snapshot, "format": str(FORMAT), "held": packed(state)}
-
-
-def write_model(bulk: Bulk, index: str, folder: Path) -> int:
-    """Keep a model's files in the index; returns in how many documents."""
-    raw = msgspec.msgpack.encode({path.name: path.read_bytes() for path in sorted(folder.iterdir())})
-    chunks = [raw[start : start + _CHUNK_BYTES] for start in range(0, len(raw), _CHUNK_BYTES)]
-    for position, chunk in enumerate(chunks):
-        bulk.put(index, f"model-{position}", {"held": base64.b64encode(chunk).decode("ascii")})
-    return len(chunks)
-
-
-def lay_out_model(client: Client, state: State, folder: Path) -> None:
-    """Write the model's files of a generation into a folder. Raises IndexProblem."""
-    index = Names(client.address, state.generation).documents
-    chunks = [_document(client, index, f"model-{position}")["held"] for position in range(state.model_chunks)]
-    files = msgspec.msgpack.decode(b"".join(map(base64.b64decode, chunks)), type=dict[str, bytes])
-    for name, content in files.items():
-        (folder / Path(name).name).write_bytes(content)
-
-
-def read_model(client: Client, state: State) -> lsa.Lsa:
-    """Raises IndexProblem."""
-    # Once mapped, a file is read though its name is gone.
-    with tempfile.TemporaryDirectory(prefix="groundwire-model-") as folder:
-        lay_out_model(client, state, Path(folder))
-        return lsa.Lsa(Path(folder), state.manifest.embedder.version)

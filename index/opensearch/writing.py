@@ -1,20 +1,16 @@
-"""Write what a build changes into a generation: passages with terms and vectors, entries, counts and the model."""
+"""Write what a build changes into a generation: passages with terms and vectors, entries and counts."""
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from index.embedders import lsa
+from index.embedders import pieces
 from index.embedders.embedder import Embedder, EmbedderSpec
 from index.errors import IndexProblem
-from index.java import jvm
 from index.model import Entry, Groups, indexed_text
-from index.opensearch import analysis, counts, generations, states
+from index.opensearch import analysis, counts, generations
 from index.opensearch.backend import stored_among
 from index.opensearch.bulk import Bulk
 from index.opensearch.changes import Spool, WritePlan
@@ -68,77 +64,29 @@ class Writing:
         self._build = build
         self._snapshot = snapshot
         self._tell = tell
-        self._given = embedder
+        self.spec, self._embedder = _embedder(embedder, parent)
         self._bulk = Bulk(client)
         self._tallies: dict[Groups, _Tally] = {}
-        self.spec = parent.manifest.embedder if parent is not None else EmbedderSpec(lsa.NAME, "", lsa.DIMENSION)
-        self._coverage: list[float] = []
-        self.model_chunks = parent.model_chunks if parent is not None else 0
         self.classes: tuple[Class, ...] = ()
 
-    def run(self, plan: WritePlan, *, afresh: bool, refit: bool) -> None:
+    def run(self, plan: WritePlan, *, afresh: bool) -> None:
         """Write all of it, and see that it is there. Raises IndexProblem."""
         total = sum(change.entry.count for change in plan.changes if change.fresh or change.again)
-        with ExitStack() as stack:
-            embedder = self._embedder(plan, stack, refit=refit)
-            names = self._names(afresh=afresh)
-            if afresh and self.spec.name == lsa.NAME:
-                self.model_chunks = self._keep_model(names, stack, refit=refit)
-            if not afresh and self._parent is not None:
-                for one in self._parent.classes:
-                    self._tallies[one.groups] = _Tally(one, counts.read(self._client, names.documents, one.counts))
-            self._take_away(plan, afresh=afresh)
-            written = self._passages(plan, names, embedder, total, reuse=not refit)
-            entered = self._entries(plan, names, afresh=afresh)
-            self._counts(names)
-            self._bulk.finish()
+        names = self._names(afresh=afresh)
+        if not afresh and self._parent is not None:
+            for one in self._parent.classes:
+                self._tallies[one.groups] = _Tally(one, counts.read(self._client, names.documents, one.counts))
+        self._take_away(plan, afresh=afresh)
+        written = self._passages(plan, names, total)
+        entered = self._entries(plan, names, afresh=afresh)
+        self._counts(names)
+        self._bulk.finish()
         self._check(names, {names.passages: written, names.documents: entered})
 
     def _names(self, *, afresh: bool) -> Names:
         if afresh or self._parent is None:
             return generations.create(self._client, self._build, self.spec.dimension)
         return Names(self._client.address, self._parent.generation)
-
-    def _embedder(self, plan: WritePlan, stack: ExitStack, *, refit: bool) -> Embedder:
-        """The embedder: the given embedder, the generation's model, or a model fitted now on an even sample."""
-        if self._given is not None:
-            self.spec = self._given.spec
-            return self._given
-        if not refit and self._parent is not None:
-            if self._parent.manifest.embedder.name == lsa.NAME:
-                return states.read_model(self._client, self._parent)
-            return _NoEmbedder(self._parent.manifest.embedder)
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="groundwire-fit-")))
-        self._folder = folder
-        entries = sorted((c.entry for c in plan.changes if c.entry.count), key=lambda entry: entry.first)
-        numbers = [n for entry in entries for n in range(entry.first, entry.first + entry.count)]
-        sample = numbers[:: max(1, -(-len(numbers) // lsa.FIT_ON))]
-        texts = [indexed_text(stored.passage) for stored in self._sampled(entries, sample)]
-        jvm.limit_blas()
-        lsa.fit(texts, folder, lambda done: self._tell("fit", done, len(texts)))
-        model = lsa.Lsa(folder, self._snapshot)
-        self.spec = model.spec
-        return model
-
-    def _sampled(self, entries: Sequence[Entry], sample: Sequence[int]) -> Iterator[PassageRecord]:
-        wanted = iter(sample)
-        number = next(wanted, None)
-        missing: list[int] = []
-        results: dict[int, PassageRecord] = {}
-        for entry in entries:
-            stored = self._spool.get(entry.first) if entry.first in self._spool else None
-            while number is not None and number < entry.first + entry.count:
-                if stored is None:
-                    missing.append(number)
-                else:
-                    results[number] = stored[number - entry.first]
-                number = next(wanted, None)
-        if self._parent is not None:
-            results |= {one.passage.number: one for one in stored_among(self._client, self._parent, missing)}
-        for each in sample:
-            if each not in results:
-                raise IndexProblem(f"{self._client.address}: passage {each} is missing; build the index again")
-            yield results[each]
 
     def _stored_of(self, entry: Entry) -> Iterator[PassageRecord]:
         """The passages of a document of the parent. Raises IndexProblem when one is missing."""
@@ -151,13 +99,6 @@ class Writing:
             raise IndexProblem(
                 f"{self._client.address}: passages of {entry.source_id} are missing; build the index again"
             )
-
-    def _keep_model(self, names: Names, stack: ExitStack, *, refit: bool) -> int:
-        if refit or self._parent is None:
-            return states.write_model(self._bulk, names.documents, self._folder)
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="groundwire-model-")))
-        states.lay_out_model(self._client, self._parent, folder)
-        return states.write_model(self._bulk, names.documents, folder)
 
     def _take_away(self, plan: WritePlan, *, afresh: bool) -> None:
         """What goes is counted no more."""
@@ -177,16 +118,16 @@ class Writing:
             self._tallies[named] = _Tally(None, counts.nothing())
         return self._tallies[named]
 
-    def _passages(self, plan: WritePlan, names: Names, embedder: Embedder, total: int, *, reuse: bool) -> int:
+    def _passages(self, plan: WritePlan, names: Names, total: int) -> int:
         done = 0
         batch: list[tuple[Entry, PassageRecord]] = []
         for entry, stored in self._to_write(plan):
             batch.append((entry, stored))
             if len(batch) == _EMBEDDED_AT_ONCE:
-                done += self._write(batch, names, embedder, reuse=reuse)
+                done += self._write(batch, names)
                 self._tell("passages", done, total)
                 batch = []
-        done += self._write(batch, names, embedder, reuse=reuse)
+        done += self._write(batch, names)
         self._tell("passages", done, total)
         return done
 
@@ -200,16 +141,11 @@ class Writing:
                     passage = msgspec.structs.replace(stored.passage, source_id=entry.source_id, url=entry.url)
                     yield entry, msgspec.structs.replace(stored, passage=passage, metadata=entry.metadata)
 
-    def _write(
-        self, batch: Sequence[tuple[Entry, PassageRecord]], names: Names, embedder: Embedder, *, reuse: bool
-    ) -> int:
-        blank = [stored for _, stored in batch if not (reuse and stored.row)]
-        texts = [indexed_text(stored.passage) for stored in blank]
-        rows = iter(embedder.embed(texts, query=False)) if texts else iter(())
-        if texts and isinstance(embedder, lsa.Lsa):
-            self._coverage.append(embedder.coverage(texts[0]))
+    def _write(self, batch: Sequence[tuple[Entry, PassageRecord]], names: Names) -> int:
+        texts = [indexed_text(stored.passage) for _, stored in batch if not stored.row]
+        rows = iter(self._embedder.embed(texts, query=False)) if texts else iter(())
         for entry, stored in batch:
-            row = stored.row if reuse and stored.row else np.asarray(next(rows), dtype="<f4").tobytes()
+            row = stored.row or np.asarray(next(rows), dtype="<f4").tobytes()
             full = msgspec.structs.replace(stored, row=row)
             text = joined(indexed_text(stored.passage), stored.codes)
             name, document = passage_document(entry, full, analysis.terms(text, stored.passage.language), self._build)
@@ -257,10 +193,13 @@ class Writing:
                     f"{self._client.address} holds {result} of {expected[index]} in {index}; build again"
                 )
 
-    @property
-    def coverage(self) -> float:
-        """How much of the passages written now the model knew, the mean over some of them."""
-        return float(np.mean(self._coverage)) if self._coverage else 1.0
+
+def _embedder(given: Embedder | None, parent: State | None) -> tuple[EmbedderSpec, Embedder]:
+    """None: the built-in one, or where the vectors are of another, none at all."""
+    if given is None:
+        known = parent.manifest.embedder if parent is not None else pieces.SPEC
+        given = pieces.Pieces() if known == pieces.SPEC else _NoEmbedder(known)
+    return given.spec, given
 
 
 class _NoEmbedder:

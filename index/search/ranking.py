@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from index.backend import Candidate, CandidateQuery, Candidates
+from index.backend import Candidate, CandidateQuery, Candidates, Rank
 from index.embedders.reranker import Reranker
 from index.languages import every, pattern
 from index.languages.meaning import nearness
@@ -85,6 +85,15 @@ def with_others(question: str, ranked: Sequence[Fused], others: Sequence[Candida
 def _near(question: str, candidates: Sequence[Candidate]) -> list[Fused]:
     shares = nearness(question, [indexed_text(one.passage) for one in candidates], together=True)
     return [Fused(one, share, 0.0, share) for one, share in zip(candidates, shares, strict=True)]
+
+
+def by_nearness(question: str, found: Candidates) -> Candidates:
+    """The candidates of the vectors, ranked by nearness in meaning instead of the cosine of whole texts."""
+    near = sorted(_near(question, found.candidates), key=lambda one: -one.nearness)
+    placed = (
+        msgspec.structs.replace(one.candidate, vector=Rank(rank, one.nearness)) for rank, one in enumerate(near, 1)
+    )
+    return msgspec.structs.replace(found, candidates=list(placed))
 
 
 def behind(first: Sequence[Fused], more: Sequence[Fused]) -> list[Fused]:

@@ -1,7 +1,6 @@
 """Answer queries from the newest snapshot, from any number of threads, and swap snapshots while queries run."""
 
 import contextlib
-import functools
 import textwrap
 import threading
 import time
@@ -11,12 +10,13 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from index.backend import Backend, Candidate, CandidateQuery, Snapshots
-from index.embedders import lsa
+from index.backend import Backend, CandidateQuery, Snapshots
 from index.embedders.embedder import Embedder, Vectors
+from index.embedders.pieces import Pieces
 from index.embedders.reranker import Reranker
 from index.errors import IndexProblem
 from index.filters import Filter
+from index.languages import UNDETERMINED
 from index.languages.detection import detect
 from index.languages.translation import translated
 from index.model import Entry, Groups, Hit, Passage, indexed_text
@@ -25,6 +25,7 @@ from index.search.local_backend import LocalSnapshots
 from index.search.ranking import (
     NEAR,
     behind,
+    by_nearness,
     fused,
     nearest,
     of_both_sides,
@@ -34,7 +35,7 @@ from index.search.ranking import (
     with_others,
 )
 from index.snapshot.roots import Root
-from index.snapshot.views import REMEMBERED, Visible
+from index.snapshot.views import Visible
 from index.source_paths import without_surrogates
 from index.text.coverage import TOPIC_SHARE, word_set
 from index.text.crossing import crossed
@@ -49,11 +50,9 @@ _COVERED = 0.7
 _TOPIC_CHARS = 200
 #: A list of results is ranked from LIST_DEPTH candidates of each side; where they are too few, others of DEEP follow.
 LIST_DEPTH, DEEP = 10, 100
-#: So many of each side where no passage is in the question's language: words in another language find them less surely.
+#: So many where no passage is in the question's language, and of the vectors beside those that are: words in another language
+#: find them less surely.
 FOREIGN_DEPTH = 100
-#: Beside passages in the question's language, one in so many of those in another language; a quarter of them where the former are
-#: nearer than FAR.
-ONE_IN, FAR = 16, 0.45
 
 
 class _OpenBackend:
@@ -63,16 +62,7 @@ class _OpenBackend:
         self.backend = backend
         self.users = 1  # the searcher itself
         self.asked_at = time.monotonic()
-        self._limited = functools.lru_cache(REMEMBERED)(self._limit)
         self._meant: dict[tuple[str, str, Groups], str] = {}
-
-    def hides(self, groups: Groups) -> bool:
-        """Whether it has documents that a caller in `groups` does not see."""
-        return self.backend.seen(groups).documents < self.backend.seen(None).documents
-
-    def embedder(self, groups: Groups) -> Embedder:
-        """The embedder of queries. For it, a word that only documents hidden from `groups` hold is a word of no document."""
-        return self._limited(groups, self.backend.seen(groups)) if self.hides(groups) else self.backend.embedder
 
     def respelled(self, query: str, language: str, groups: Groups, texts: Sequence[str] = ()) -> str:
         """The query with the words that are in no text and in no passage replaced by those that were meant.
@@ -99,10 +89,6 @@ class _OpenBackend:
             terms=[(words, language)], topic="", vector=None, bm25_k=5, vector_k=0, threshold=0.0, groups=groups
         )
         return [indexed_text(one.passage) for one in self.backend.candidates(request).candidates]
-
-    def _limit(self, groups: Groups, _: Visible) -> Embedder:
-        model = self.backend.embedder
-        return model.among(self.backend.texts(groups, lsa.FIT_ON)) if isinstance(model, lsa.Lsa) else model
 
 
 class Searcher:
@@ -241,11 +227,12 @@ class Searcher:
         """The best `k` passages, best first; none for a query without a letter or digit.
 
         `bm25_k` and `vector_k` candidates are fused; `threshold` is the cosine below which a vector hit is dropped,
-        by default the embedder's own. If one of the two is 0, the other search ranks alone, by its own score. Both look
-        only at the documents that pass `filter` and that a caller in `groups` sees (None: every document), so neither costs
-        hits. With a reranker all candidates are scored and the best `k` by that kept, unless `rerank` is false. `topic`: words
-        of the conversation that the query belongs to, which count TOPIC_SHARE (coverage.py). `as_list`: the number of
-        candidates is fixed, so that a longer list begins with the shorter one. Raises IndexProblem once closed.
+        by default the embedder's own. If one of the two is 0, the other search ranks alone, by its own score (the built-in
+        vectors by nearness in meaning). Both look only at the documents that pass `filter` and that a caller in `groups` sees
+        (None: every document), so neither costs hits. With a reranker all candidates are scored and the best `k` by that kept,
+        unless `rerank` is false. `topic`: words of the conversation that the query belongs to, which count TOPIC_SHARE
+        (coverage.py). `as_list`: the number of candidates is fixed, so that a longer list begins with the shorter one. Raises
+        IndexProblem once closed.
         """
         if as_list:
             bm25_k = vector_k = LIST_DEPTH
@@ -258,16 +245,19 @@ class Searcher:
             backend = opened.backend
             seen = backend.seen(groups)
             terms = _terms(query, language, seen, variants=vector_k > 0)
-            others = terms[1:] if language not in seen.languages else []
-            foreign = terms[0][0] if others else ""
-            depth = FOREIGN_DEPTH if others and bm25_k else 0
+            foreign = terms[0][0] if language not in seen.languages and len(terms) > 1 else ""
+            depth = FOREIGN_DEPTH if foreign or not bm25_k else 0
             request = CandidateQuery(
                 terms=terms if bm25_k else (),
                 topic=topic,
-                vector=_vector(opened.embedder(groups), query, topic, others) if vector_k else None,
+                vector=_vector(backend.embedder, query, topic) if vector_k else None,
                 bm25_k=max(bm25_k, depth),
                 vector_k=max(vector_k, depth),
-                threshold=backend.manifest.embedder.threshold if threshold is None else threshold,
+                threshold=threshold
+                if threshold is not None
+                else 0.0
+                if foreign
+                else backend.manifest.embedder.threshold,
                 filter=filter,
                 groups=groups,
             )
@@ -277,38 +267,33 @@ class Searcher:
             if bm25_k and vector_k:
                 ranked = fused(result, request, seen, foreign)
                 # A word of another language is not misspelt.
-                if not others and max((one.coverage for one in ranked), default=0.0) < _COVERED:
+                if not foreign and max((one.coverage for one in ranked), default=0.0) < _COVERED:
                     texts = [indexed_text(one.candidate.passage) for one in ranked]
                     meant = opened.respelled(query, language, groups, texts or ("",))
                     if meant != query:
                         terms = _terms(meant, language, seen, variants=True)
-                        vector = _vector(opened.embedder(groups), meant, topic, ())
+                        vector = _vector(backend.embedder, meant, topic)
                         request = msgspec.structs.replace(request, terms=terms, vector=vector)
                         ranked = fused(backend.candidates(request), request, seen)
                 asked = request.terms[0][0]
-                if not others and not say_all(asked, ranked) and (near := nearest(asked, ranked)) < NEAR:
-                    ranked = with_others(asked, ranked, self._of_others(backend, request, seen, near), near)
+                others = seen.languages.keys() - {language, UNDETERMINED} if not foreign else ()
+                if others and not say_all(asked, ranked) and (near := nearest(asked, ranked)) < NEAR:
+                    beside = msgspec.structs.replace(
+                        request, terms=(), bm25_k=0, vector_k=FOREIGN_DEPTH, threshold=0.0, besides=language
+                    )
+                    ranked = with_others(asked, ranked, backend.candidates(beside).candidates, near)
                 hits = of_both_sides(ranked, most, backend.manifest.snapshot)
                 if as_list and len(hits) < k:
                     deeper = msgspec.structs.replace(request, bm25_k=DEEP, vector_k=DEEP)
                     more = behind(ranked, fused(backend.candidates(deeper), deeper, seen, foreign))
                     rest = of_both_sides(more, k, backend.manifest.snapshot)[len(hits) :]
             else:
+                if not bm25_k and isinstance(backend.embedder, Pieces):
+                    result = by_nearness(query, result)
                 hits = of_one_side(result, most, "bm25" if bm25_k else "vector", backend.manifest.snapshot)
         if self._reranker is not None and rerank:
             hits = reranked(self._reranker, f"{query} {topic}".strip(), hits)
         return [*hits, *rest][:k]
-
-    def _of_others(self, backend: Backend, request: CandidateQuery, seen: Visible, near: float) -> Sequence[Candidate]:
-        """The candidates in each other language for the question's words there; `near`: how near those in its own are."""
-        (asked, language), *_ = request.terms
-        terms = [(text, other) for other in seen.languages if (text := translated(asked, language, other))]
-        if not terms:
-            return []
-        part = ONE_IN if near < FAR else 4 * ONE_IN
-        depths = [max(min(seen.languages[other] // part, FOREIGN_DEPTH), LIST_DEPTH) for _, other in terms]
-        alone = msgspec.structs.replace(request, terms=terms, alone=depths, bm25_k=sum(depths), vector_k=0, vector=None)
-        return backend.candidates(alone).candidates
 
     def passing(self, filter: Filter, groups: Groups = None) -> int:
         """How many of the documents that a caller in `groups` sees pass. Raises IndexProblem once closed."""
@@ -433,10 +418,8 @@ def _variants(request: str, language: str, into: Mapping[str, int]) -> dict[str,
     return {other: text for other, text in words if text} | names
 
 
-def _vector(embedder: Embedder, query: str, topic: str, terms: Sequence[tuple[str, str]]) -> Vectors:
-    """The whole question's, with its question words, which a neural embedder needs; for LSA also that of `terms`."""
-    if isinstance(embedder, lsa.Lsa):
-        query = " ".join((query, *(text for text, _ in terms)))
+def _vector(embedder: Embedder, query: str, topic: str) -> Vectors:
+    """The whole question's, with its question words, which a neural embedder needs."""
     vector = embedder.embed([query], query=True)
     if not topic:
         return vector

@@ -39,9 +39,7 @@ _ID = re.compile(r"s(\d{6,})-[0-9a-f]{8}")
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """The contents of a snapshot. `files` maps each file's path to its size in bytes and SHA-256.
 
-    `fitted_on` and `folded_in` count the passages that the LSA model was fitted on and those added since; `coverage` is
-    the mean share of their n-grams that it knew. `roots` are the indexed folders. `access` is
-    a digest of which groups see which document, empty when all see all.
+    `roots` are the indexed folders. `access` is a digest of which groups see which document, empty when all see all.
     """
 
     format: int
@@ -54,9 +52,6 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     passages: int
     next_number: int
     graph_size: int = 0
-    fitted_on: int = 0
-    folded_in: int = 0
-    coverage: float = 1.0
     source_chars: int = 0
     build_s: float = 0.0
     roots: tuple[Root, ...] = ()

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.filters import Filter, predicate
+from index.languages import UNDETERMINED
 from index.model import Entry, Groups, group_name
 from index.snapshot.store import PassageStore
 
@@ -66,6 +67,7 @@ class Views:
         self._for_all = for_all
         self._made = functools.lru_cache(REMEMBERED)(self._make)
         self._passing = functools.lru_cache(REMEMBERED)(_passing)
+        self._besides = functools.lru_cache(REMEMBERED)(self._without)
 
     @functools.cached_property
     def _groups(self) -> dict[str, frozenset[str]]:
@@ -98,6 +100,16 @@ class Views:
             return view.allowed
         result = self._passing(view, wanted)
         return view.allowed if result.documents == len(view.entries) else result
+
+    def besides(self, allowed: Allowed | None, language: str) -> Allowed:
+        """The allowed passages in other known languages than this; None for all of the snapshot's."""
+        return self._besides(allowed, language)
+
+    def _without(self, allowed: Allowed | None, language: str) -> Allowed:
+        some = allowed if allowed is not None else allowed_of(self._everything.entries)
+        others = (other for other in self._everything.languages if other not in (language, UNDETERMINED))
+        numbers = [np.zeros(0, np.int64), *(self._store.within(some.numbers, other) for other in others)]
+        return Allowed(some.documents, np.sort(np.concatenate(numbers)))
 
     def _make(self, own: frozenset[str]) -> View:
         hidden = {source_id for source_id, named in self._groups.items() if not named & own}

@@ -1,7 +1,7 @@
 """Character n-grams of a text as numbers, computed on whole arrays: fast enough for every passage of a corpus.
 
 A text becomes an array of character codes in one case, one width and one form of Arabic letters, without diacritics, with one
-space around every word. The length of its n-grams depends on the script: a Han character carries as much as three Latin letters.
+space around every word.
 """
 
 import unicodedata
@@ -22,9 +22,6 @@ Places = NDArray[np.int64]
 
 SPACE = 32
 _DROPPED = 0
-#: Shortest and longest n-gram: of letters only, with a Hangul syllable, with a Han character.
-_OF_LETTERS, _OF_HANGUL, _OF_HAN = (3, 5), (2, 3), (1, 2)
-_FIRST_DENSE = ord(WIDE[0])
 _P1, _P2, _P3 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x165667B19E3779F9)
 
 
@@ -42,11 +39,6 @@ def _table() -> Codes:
         if first.isalnum() and ord(first) < 0x10000:
             table[code] = ord(first)
     return table
-
-
-def encode(text: str) -> Codes:
-    """The text's codes, which begin and end with a space and have no two spaces in a row."""
-    return encode_all((text,)).codes
 
 
 class Encoded(NamedTuple):
@@ -69,7 +61,7 @@ class Encoded(NamedTuple):
 
 
 def encode_all(texts: Sequence[str]) -> Encoded:
-    """As `encode`, of several texts at once, which is much faster."""
+    """The texts' codes, all at once; each begins and ends with a space and has no two spaces in a row."""
     raw = np.frombuffer("".join(f" {text} " for text in texts).encode("utf-32-le", "replace"), dtype=np.uint32)
     raw_starts = np.array([0, *accumulate(len(text) + 2 for text in texts)], dtype=np.int64)
     table = _table()
@@ -86,46 +78,6 @@ def encode_all(texts: Sequence[str]) -> Encoded:
     again[starts[:-1]] = False
     merged = np.flatnonzero(again)
     return Encoded(codes[~again], starts - merged.searchsorted(starts), raw_starts, dropped, merged)
-
-
-def grams(codes: Codes) -> Hashes:
-    """Hashes of all n-grams, repeats included. An n-gram may begin or end with a space but contains none inside."""
-    return placed_grams(codes)[0]
-
-
-def placed_grams(codes: Codes) -> tuple[Hashes, NDArray[np.intp]]:
-    """As `grams`, and where each begins. Several texts may follow one another: no n-gram holds the two spaces between them."""
-    space = codes == SPACE
-    hashes: list[Hashes] = []
-    positions: list[NDArray[np.intp]] = []
-    # Most texts use one script: without Han or Hangul, only spaces matter.
-    dense = bool(len(codes)) and int(codes.max()) >= _FIRST_DENSE
-    with_han, with_hangul = (is_han(codes), is_hangul(codes)) if dense else (space, space)
-    han, hangul = with_han, with_hangul
-    inside = np.zeros(len(codes), dtype=bool)
-    for n, rolled in enumerate(_rolling(codes, _OF_LETTERS[1]), 1):
-        if n == 2:
-            inside = inside[:-1]
-        elif n > 2:
-            inside = inside[:-1] | space[n - 2 : -1]
-        fits = _OF_LETTERS[0] <= n <= _OF_LETTERS[1]
-        kept = ~(inside if n > 1 else space)
-        if dense:
-            if n > 1:
-                with_han, with_hangul = with_han[:-1] | han[n - 1 :], with_hangul[:-1] | hangul[n - 1 :]
-            kept &= np.where(
-                with_han,
-                _OF_HAN[0] <= n <= _OF_HAN[1],
-                np.where(with_hangul, _OF_HANGUL[0] <= n <= _OF_HANGUL[1], fits),
-            )
-        elif not fits:
-            continue
-        at = np.flatnonzero(kept)
-        hashes.append(fold(rolled[at]))
-        positions.append(at)
-    if not hashes:
-        return np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.intp)
-    return np.concatenate(hashes), np.concatenate(positions)
 
 
 def _rolling(codes: Codes, longest: int) -> Iterator[NDArray[np.uint64]]:

@@ -73,7 +73,6 @@ def _brings_in(name: str, meaning: str, *, only: bool) -> None:
     @INDEX_ANYWHERE
     @source_options
     @embedder_options
-    @click.option("--refit", is_flag=True, help="Fit the vectors again on all passages.")
     @click.option(
         "--stdin-name",
         default="stdin.jsonl",
@@ -89,7 +88,6 @@ def _brings_in(name: str, meaning: str, *, only: bool) -> None:
         base_url: str | None,
         embed_url: str | None,
         embed_model: str,
-        refit: bool,
         stdin_name: str,
         as_json: bool,
     ) -> None:
@@ -101,7 +99,6 @@ def _brings_in(name: str, meaning: str, *, only: bool) -> None:
                     list(paths),
                     only=only,
                     rules=rules,
-                    refit=refit,
                     embedder=embedder(embed_url, embed_model),
                     progress=tell,
                     stdin=sys.stdin.buffer,
@@ -164,7 +161,7 @@ def list_command(index: Index, name: str | None, as_json: bool) -> None:
 @SNAPSHOT
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def stats_command(index: Index, name: str | None, as_json: bool) -> None:
-    """Print an index's contents, size and whether to refit its vectors."""
+    """Print an index's contents and size."""
     with one_line_errors():
         found = index.stats(name)
     if as_json:

@@ -54,7 +54,7 @@ def embedder_options[**P, R](command: Callable[P, R]) -> Callable[P, R]:
 
 
 def embedder(url: str | None, model: str) -> "Embedder | None":
-    """The embedder that the options or else the settings name; None for LSA. Raises IndexProblem when it is not available."""
+    """The embedder that the options or else the settings name; None for the built-in one. Raises IndexProblem without a server."""
     settings = read_settings().index
     if url:
         settings = msgspec.structs.replace(settings, embedder="openai", embed_base_url=url)

@@ -26,7 +26,6 @@ _TASKS = {
     "read": ("Reading files", "read {} of {} documents"),
     "records": ("Reading bytes of records", "read {} of {} bytes of records"),
     "bm25": ("BM25", "indexed {} of {} passages for BM25"),
-    "fit": ("Fitting vectors", "fitted vectors on {} of {} passages"),
     "vectors": ("Vectors", "made vectors of {} of {} passages"),
     "graph": ("Linking vectors", "graph {} of {}"),
     "embed": ("Embedding", "embedded {} of {} passages"),

@@ -1,4 +1,4 @@
-"""The embedder and the reranker that the settings name, each behind a server; `lsa` is stored with the index."""
+"""The embedder and the reranker that the settings name, each behind a server; `pieces` are built in."""
 
 from collections.abc import Callable
 
@@ -8,8 +8,8 @@ from runtime.settings import IndexSettings
 
 
 def made_embedder(settings: IndexSettings) -> Embedder | None:
-    """None for `lsa`. Raises IndexProblem when the server does not answer."""
-    if settings.embedder == "lsa":
+    """None for `pieces`. Raises IndexProblem when the server does not answer."""
+    if settings.embedder == "pieces":
         return None
     return OpenAIEmbedder(
         settings.embed_base_url,

@@ -395,12 +395,12 @@ async def test_style_of_the_request(profile: str, style: Any, complex_: bool, te
 async def test_foreign_documents_answer_only_with_certainty() -> None:
     known = {"en": 40, "fr": 2}
     answered = await select_evidence.handle(
-        found(passage(score=0.55), collection=Collection(languages=known)), picks(REFUNDS[:46]), unnoted
+        found(passage(score=0.4), collection=Collection(languages=known)), picks(REFUNDS[:46]), unnoted
     )
     assert isinstance(answered, AnswerRequested)
     assert answered.probability is not None
     assert 0.5 <= answered.probability < 0.9
-    foreign = found(passage(score=0.55), collection=Collection(languages={"fr": 2, "zh": 40}))
+    foreign = found(passage(score=0.4), collection=Collection(languages={"fr": 2, "zh": 40}))
     settled = await select_evidence.handle(foreign, ScriptedAsk(), unnoted)
     assert isinstance(settled, AnswerSettled)
     assert settled.settled.outcome == "closest"

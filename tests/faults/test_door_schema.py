@@ -57,7 +57,7 @@ INDEX = ServedIndex(
     passages=1,
     languages={},
     formats={},
-    embedder="lsa",
+    embedder="pieces",
     read_at="2026-01-31",
 )
 

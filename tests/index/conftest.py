@@ -75,8 +75,6 @@ def update(
     remove: Iterable[str] = (),
     move: Mapping[str, str] | None = None,
     access: Mapping[str, tuple[str, ...] | None] | None = None,
-    *,
-    refit: bool = False,
 ) -> Manifest:
     """Change an index of any kind; a path is that of a folder."""
     index = index_at(index) if isinstance(index, Path) else index
@@ -87,7 +85,7 @@ def update(
         for document in put:
             build.put(prepare(document))
         build.regroup(access or {})
-        return build.publish(refit=refit)
+        return build.publish()
 
 
 def opened_by(searcher: Searcher) -> LocalBackend:

@@ -1,4 +1,4 @@
-"""The small parts by themselves: n-grams, codes, coverage, sketches, fusion, passages, stores."""
+"""The small parts by themselves: characters, codes, coverage, sketches, fusion, passages, stores."""
 
 import itertools
 import re
@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.embedders.lsa import Lsa, fit
 from index.errors import IndexProblem
 from index.model import Block, Document, Passage, first_places
 from index.readers.formats import TextBuilder, introduced
@@ -20,7 +19,7 @@ from index.snapshot.store import PassageStore
 from index.text.codes import code_words
 from index.text.coverage import SLOTS, cover, hash_sets, rarity, sets_of
 from index.text.near_duplicates import Sketches, groups, sketches
-from index.text.ngrams import encode, encode_all, grams
+from index.text.ngrams import encode_all
 from index.text.passages import LIMIT, cut, language_of, weigh
 from index.text.question_words import without_question_words
 
@@ -33,7 +32,7 @@ def sketch(text: str) -> Sketches:
 
 
 def decoded(text: str) -> str:
-    return "".join(map(chr, encode(text)))
+    return "".join(map(chr, encode_all((text,)).codes))
 
 
 @pytest.mark.parametrize(
@@ -52,20 +51,10 @@ def test_text_is_brought_to_one_form(text: str, normalised: str) -> None:
     assert decoded(text) == normalised
 
 
-def test_n_grams_stay_within_words_and_scripts() -> None:
-    assert len(grams(encode("abcd"))) == 4 + 3 + 2  # " abcd ": 3-, 4- and 5-grams
-    assert len(grams(encode("abc def"))) == 2 * (3 + 2 + 1)
-    assert len(grams(encode("近视"))) == 2 + 3  # single characters and pairs, with the spaces around
-    assert len(grams(encode("환불"))) == 3 + 2
-    assert set(grams(encode("abcd"))) == set(grams(encode("ABCD!")))
-    assert len(grams(encode(""))) == 0
-
-
 @given(ANY_TEXT)
-def test_any_text_has_n_grams_sets_and_sketches(text: str) -> None:
-    codes = encode(text)
+def test_any_text_has_sets_and_sketches(text: str) -> None:
+    codes = encode_all((text,)).codes
     assert codes[0] == codes[-1] == 32
-    assert grams(codes).dtype == np.uint32
     held = hash_sets(text)[0]
     assert list(held) == sorted(set(held.tolist()))
     assert sketch(text).shape == sketch("").shape
@@ -282,22 +271,6 @@ def test_a_store_reads_what_segments_hold(tmp_path: Path) -> None:
     (tmp_path / "007.bin").write_bytes(b"rubbish")
     with pytest.raises(IndexProblem, match=r"007\.bin"):
         PassageStore(tmp_path)
-
-
-def test_lsa_matches_similar_texts_and_reports_unknown(tmp_path: Path) -> None:
-    texts = ["the furnace is opened by the foreman", "the canteen serves soup at noon", "차량은 주차장에 둡니다", ""]
-    fit(texts, tmp_path)
-    model = Lsa(tmp_path, "1")
-    rows = model.embed(texts, query=False)
-    assert np.linalg.norm(rows[:3], axis=1) == pytest.approx(1, abs=1e-3)
-    assert not rows[3].any()
-    asked = model.embed(["who opens the furnaces", "when is soup served"], query=True)
-    assert list((asked @ rows.T).argmax(axis=1)) == [0, 1]
-    assert model.coverage(texts[0]) == 1
-    assert model.coverage("Ωψφ") < 0.2
-    (tmp_path / "idf.npy").unlink()
-    with pytest.raises(IndexProblem, match="build it again"):
-        Lsa(tmp_path, "1")
 
 
 @pytest.mark.parametrize(

@@ -170,7 +170,7 @@ def test_hit_is_a_slice_with_its_origin(searcher: Searcher) -> None:
     "query",
     [
         "환불 " * 2000,
-        "a AND (b OR",
+        "helmet AND (b OR",
         'helmet" ~2 ^3 [x TO y]',
         "*:*helmet",
         "field:helmet",

@@ -151,7 +151,7 @@ def test_other_embedder_is_named_and_not_mixed(tmp_path: Path) -> None:
     newer = Letters("2")
     with pytest.raises(IndexProblem, match=r"letters 1 .* not with letters 2"):
         Searcher.open(index, embedder=newer)
-    with pytest.raises(IndexProblem, match="not with lsa"), snapshot.writing(index):
+    with pytest.raises(IndexProblem, match="not with pieces"), snapshot.writing(index):
         Build(LocalSink(index))
     with snapshot.writing(index):
         build = Build(LocalSink(index, SinkOptions(letters)))

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from index.build_job import no_progress
 from index.embedders.embedder import Vectors, unit
-from index.embedders.lsa import BATCH, Folding, Lsa, fit
+from index.embedders.pieces import SPEC, Pieces
 from index.engines import vectors
 from index.engines.vector_segments import GRAPH_FROM, Batch
 from index.engines.vectors import SegmentedVectors, merges
 from index.errors import IndexProblem
+from index.languages import meaning
 from index.snapshot.views import Allowed
-from tests.index.conftest import DOCUMENTS
 
 WIDE = 24
 NONE = np.zeros(0, dtype=np.int64)
@@ -219,21 +219,19 @@ def test_snapshots_share_a_linked_graph(held: Held) -> None:
     assert held.found(newer) > 0.9
 
 
-def test_batched_texts_get_the_same_vectors(tmp_path: Path) -> None:
-    texts = [f"{document.title} {document.text}" for document in DOCUMENTS]
-    texts += [
-        "",
-        "…",
-        "x",
-        "A\u0301 naïve ﬁancée",
-        "열쇠는 어디에 있나요?",
-        "锅炉房钥匙在哪里？",
-        "متى يفتح الباب؟",
-        "🙂 go 🙂 go",
-    ]
-    fit(texts, tmp_path)
-    model = Lsa(tmp_path, "1")
-    many = texts * (BATCH // len(texts) + 2)
-    together = np.concatenate(list(Folding(model).embed(many)))
-    alone = np.concatenate([model.embed([text], query=False) for text in texts])
-    assert together == pytest.approx(np.tile(alone, (BATCH // len(texts) + 2, 1)), abs=1e-5)
+def test_built_in_vectors_match_across_languages() -> None:
+    texts = ["the furnace is opened by the foreman", "the canteen serves soup at noon", "차량은 주차장에 둡니다", "…"]
+    rows = Pieces().embed(texts, query=False)
+    assert rows.shape == (4, SPEC.dimension)
+    assert np.linalg.norm(rows[:3], axis=1) == pytest.approx(1, abs=1e-3)
+    assert not rows[3].any()
+    asked = Pieces().embed(["who opens the furnaces", "¿cuándo se sirve la sopa?", "where to park the car"], query=True)
+    assert list((asked @ rows.T).argmax(axis=1)) == [0, 1, 2]
+
+
+def test_other_vectors_have_another_version() -> None:
+    files = (Path(meaning.__file__).with_name(name) for name in ("meaning.npy", "meaning.npz"))
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:12]
+    assert (SPEC.version, digest) == ("1", "e396c83bb252"), (
+        "these vectors need a higher version, and indexes a new build"
+    )

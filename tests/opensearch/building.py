@@ -21,9 +21,9 @@ def place(cluster: Cluster, name: str) -> Address:
     return located(f"{cluster.url}/{name}", timeout_s=PATIENT_S)
 
 
-def update(place: Address, *put_and_remove: Iterable[Any], refit: bool = False) -> Manifest:
+def update(place: Address, *put_and_remove: Iterable[Any]) -> Manifest:
     with closing(OpenSearchIndex(place)) as index:
-        return conftest.update(index, *put_and_remove, refit=refit)
+        return conftest.update(index, *put_and_remove)
 
 
 @contextmanager

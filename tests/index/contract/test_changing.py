@@ -3,7 +3,6 @@
 from contextlib import closing
 from itertools import pairwise
 
-import msgspec
 import pytest
 
 from index.build.build import Build
@@ -129,24 +128,10 @@ def test_only_one_writes(index: Index) -> None:
         pass
 
 
-def test_unchanged_index_stays_and_doubled_refits(index: Index) -> None:
+def test_unchanged_index_stays(index: Index) -> None:
     first = update(index, DOCUMENTS)
     assert update(index, DOCUMENTS).snapshot == first.snapshot
     assert index.names() == [first.snapshot]
-    more = [msgspec.structs.replace(one, source_id=f"{n}/{one.source_id}") for n in range(2) for one in DOCUMENTS]
-    grown = update(index, more)
-    assert (grown.embedder.version, grown.folded_in) == (grown.snapshot, 0)
-
-
-def test_refit_replaces_vectors_and_keeps_documents(index: Index) -> None:
-    first = update(index, DOCUMENTS)
-    added = update(index, [page("guide", "The kettle is red and boils in two minutes.")])
-    assert (added.embedder, added.folded_in, added.fitted_on) == (first.embedder, 1, first.passages)
-    again = update(index, refit=True)
-    assert (again.embedder.version, again.folded_in) == (again.snapshot, 0)
-    assert (again.documents, again.fitted_on) == (added.documents, added.passages)
-    with closing(Searcher.open(index)) as searcher:
-        assert searcher.search("red kettle", bm25_k=0)[0].source_id == "guide"
 
 
 def test_numbers_are_never_used_twice(index: Index) -> None:

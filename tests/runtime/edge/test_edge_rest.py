@@ -108,7 +108,7 @@ async def test_served_index_lists_unread_files(http: aiohttp.ClientSession, bus:
             passages=12,
             languages={"ko": 12},
             formats={"Markdown": 3},
-            embedder="lsa s000001-5e4006ae",
+            embedder="pieces 1",
             read_at="2026-11-22T03:59:58+00:00",
             skipped=(SkippedFile(name="scan.pdf", reason="no text in it", failed=True),),
             skipped_count=1,
