@@ -88,7 +88,7 @@ class Metadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `date` is ISO 8601, a day or a moment. `replaces` names the document that this one takes the place of: its source id or its
     title. Only callers in one of `groups` see the document; without any it is everybody's. `recognized`: its text, or some of
-    it, was read from pictures (OCR).
+    it, was read from pictures (OCR). `saved`: the date is when a program saved the file, and may be none of its text.
     """
 
     author: str = ""
@@ -98,6 +98,7 @@ class Metadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     tags: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     recognized: bool = False
+    saved: bool = False
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):

@@ -33,7 +33,10 @@ def read_converted(source: Source) -> Document:
     if not builder:
         raise Unreadable("the document has no text", failed=False)
     text = {name: value for name, value in dict(result.metadata or {}).items() if value}
-    dates = (iso_date(str(text.get(name, ""))) for name in ("modified_at", "created_at", "directive_date"))
+    date = next(
+        filter(None, (iso_date(str(text.get(name, ""))) for name in ("modified_at", "created_at", "directive_date"))),
+        "",
+    )
     authors = text.get("authors") or text.get("directive_author") or []
     title = text.get("title") or text.get("subject") or text.get("directive_title") or source.title
     return builder.finish(
@@ -41,7 +44,8 @@ def read_converted(source: Source) -> Document:
         str(title),
         metadata=Metadata(
             author=authors if isinstance(authors, str) else ", ".join(map(str, authors)),
-            date=next(filter(None, dates), ""),
+            date=date,
+            saved=bool(date) and source.suffix in (".rtf", ".doc", ".ppt"),
         ),
     )
 

@@ -126,6 +126,7 @@ def metadata(core: Core, author: str | None) -> Metadata:
         date=moment.isoformat() if moment is not None else "",
         version=(core.version or "").strip(),
         tags=_tags(core.keywords or ""),
+        saved=moment is not None,
     )
 
 
@@ -135,9 +136,11 @@ def open_document_metadata(meta: "Element | etree._Element") -> tuple[str, str, 
     def said(name: str) -> str:
         return " ".join((meta.findtext(f".//{name}") or "").split())
 
+    date = iso_date(said(f"{_DUBLIN_CORE}date") or said(f"{_META}creation-date"))
     described = Metadata(
         author=said(f"{_DUBLIN_CORE}creator") or said(f"{_META}initial-creator"),
-        date=iso_date(said(f"{_DUBLIN_CORE}date") or said(f"{_META}creation-date")),
+        date=date,
+        saved=bool(date),
         tags=_tags(";".join(one.text or "" for one in meta.iter(f"{_META}keyword"))),
     )
     return said(f"{_DUBLIN_CORE}title"), said(f"{_DUBLIN_CORE}language"), described

@@ -32,11 +32,13 @@ def title_of(properties: Mapping[str, str]) -> str:
 
 
 def metadata_of(properties: Mapping[str, str], *, recognized: bool) -> Metadata:
+    date = iso_date(properties.get("ModDate", "")) or iso_date(properties.get("CreationDate", ""))
     return Metadata(
         author=" ".join(properties.get("Author", "").replace("(anonymous)", "").split()),  # ReportLab's for no author
-        date=iso_date(properties.get("ModDate", "")) or iso_date(properties.get("CreationDate", "")),
+        date=date,
         tags=tuple(dict.fromkeys(filter(None, map(str.strip, re.split(r"[,;\n]", properties.get("Keywords", "")))))),
         recognized=recognized,
+        saved=bool(date),
     )
 
 

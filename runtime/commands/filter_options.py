@@ -67,16 +67,13 @@ def taken_groups(options: dict[str, Any]) -> Groups:
     return tuple(filter(None, map(group_name, given))) if given else None
 
 
-def line_about(about: "About | None", named: str = "") -> str:
-    """Author, day, version, and whether the text was read from pictures, in one line; empty when nothing is known.
-
-    Where the document is `named` by a year, the day is left out: often it is only that of its making.
-    """
-    from actors.evidence.standing import years_in  # commands without sources need no tables of languages
-
+def line_about(about: "About | None") -> str:
+    """Author, day, version, and whether the text was read from pictures, in one line; empty when nothing is known."""
     if about is None:
         return ""
     version = f"version {about.version}" if about.version else ""
     recognized = "read from a picture" if about.recognized else ""
-    day = "" if years_in(named) else about.date.partition("T")[0]
+    day = about.date.partition("T")[0]
+    if about.saved:
+        day = f"file saved on {day}"
     return ", ".join(part for part in (about.author, day, version, recognized) if part)

@@ -35,7 +35,7 @@ class Context(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class About(Part, frozen=True, kw_only=True, omit_defaults=True):
-    """A source's own metadata. `date` is ISO 8601; `recognized`: read from pictures (OCR)."""
+    """A source's own metadata. `date` is ISO 8601, with `saved` when a program saved the file; `recognized`: read by OCR."""
 
     author: str = ""
     date: str = ""
@@ -43,6 +43,7 @@ class About(Part, frozen=True, kw_only=True, omit_defaults=True):
     replaces: str = ""
     tags: tuple[str, ...] = ()
     recognized: bool = False
+    saved: bool = False
 
     @property
     def if_any(self) -> "About | None":

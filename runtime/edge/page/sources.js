@@ -66,7 +66,8 @@ export function showWords(place, box) {
 
 export function aboutOf(about) {
   if (!about) return "";
-  const told = [about.author, (about.date || "").split("T")[0], about.version && `${word("version")} ${about.version}`, about.recognized && word("recognized")];
+  const day = (about.date || "").split("T")[0];
+  const told = [about.author, about.saved ? `${word("saved")} ${day}` : day, about.version && `${word("version")} ${about.version}`, about.recognized && word("recognized")];
   return told.filter(Boolean).join(" · ");
 }
 

@@ -29,7 +29,7 @@ def told(source: str, suffix: str) -> str:
     own = {"title": document.title if document.title != "x" else "", "url": document.url, "language": document.language}
     about = own | msgspec.to_builtins(document.metadata)
     said = [
-        f"{name}: {quoted(value if isinstance(value, str) else ', '.join(value))}"
+        f"{name}: {quoted(', '.join(value) if isinstance(value, list | tuple) else str(value))}"
         for name, value in about.items()
         if value
     ]

@@ -513,7 +513,7 @@ def test_properties() -> None:
     assert document.title == "Rules of the house"
     assert document.language == "en"
     assert (document.metadata.author, document.metadata.tags) == ("Ada Stein", ("safety", "bells"))
-    assert document.metadata.date[:2] == "20"
+    assert (document.metadata.date[:2], document.metadata.saved) == ("20", True)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_properties(suffix: str) -> None:
     assert (document.title, document.language) == ("Rules", "fr")
     date = document.metadata.date
     assert suffix == ".xlsx" or date == "2024-05-01T09:30:00+00:00"  # openpyxl writes when it saves
-    assert document.metadata == Metadata(author="A. Kim", date=date, version="2.1", tags=("pay", "travel"))
+    assert document.metadata == Metadata(author="A. Kim", date=date, version="2.1", tags=("pay", "travel"), saved=True)
 
 
 def test_template_of_the_library_is_no_author() -> None:

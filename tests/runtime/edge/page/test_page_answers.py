@@ -264,12 +264,14 @@ async def test_unverified_sentence_is_marked_with_its_reason(page: Page, pipelin
 
 
 async def test_source_shows_its_metadata(page: Page, pipeline: Pipeline) -> None:
-    about = About(author="Kim", date="2026-01-31", version="2", recognized=True)
+    about = About(author="Kim", date="2026-01-31", version="2", recognized=True, saved=True)
 
     source = msgspec.structs.replace(SOURCE, about=about)
     pipeline.scripts["scanned"] = plays("Yes.", outcome="answered", references=(source,))
     await ask(page, "scanned question")
-    await expect(page.locator(".sources li")).to_contain_text("Kim · 2026-01-31 · version 2 · read from a picture")
+    await expect(page.locator(".sources li")).to_contain_text(
+        "Kim · file saved on 2026-01-31 · version 2 · read from a picture"
+    )
 
 
 async def test_controls_and_hidden_characters_are_removed(page: Page, pipeline: Pipeline) -> None:
