@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from actors.choosing.asked import Asked, holds, telephone_terms
+from actors.choosing.asked import Asked, holds, measure_of, telephone_terms
 from actors.choosing.features import FEATURES, Read, lacking
 from actors.choosing.units import Unit
 from actors.choosing.weights import Weights
@@ -78,7 +78,7 @@ SIGNS = (
     "terms",  # log of how many terms the question has: one with few says little about what is sought
     "far",  # share of the question in words that what is shown lacks in any form, less the nearer it has one in meaning
     "name",  # a name in the question is not in what is shown
-    "year",  # the best unit, its headings and title lack a year or a letter ("plan B") of the question, or it is of another day
+    "year",  # the best unit, its headings and title lack a year, letter ("plan B"), number ("grade 6") or day of the question
     "no_count",  # a number is asked for, and the best unit has none, or another's telephone number
     "row_key",  # of the best unit, as is the next
     "row_without_column",
@@ -103,6 +103,9 @@ GIVEN = (
 #: Shares nearer to 0 or 1 than this tell nothing more.
 _LEAST: Final = 1e-4
 _NUMBERED: Final = ("count", "limit")
+#: One of several things that have numbers, as "grade 6".
+_OF_SEVERAL: Final = re.compile(r"\b([^\W\d_]{3,30}) (\d{1,3})\b(?![.,:/%]\d)")
+_DIGITS: Final = re.compile(r"\d+")
 #: A word with a capital inside a sentence.
 _NAME: Final = re.compile(r"(?<=\w )[A-ZÀ-Ý][\w'’-]+")
 
@@ -178,7 +181,12 @@ def _has_kind(asked: Asked, shown: Sequence[Ranked]) -> bool:
 
 
 def _of_another(asked: Asked, best: Ranked) -> float:
-    """1 where a telephone number is asked for, and the best unit does not name most of whose it is."""
+    """1 where a telephone number is asked for, and the best unit does not name most of whose it is, or a price, and it has no name
+    of the question.
+    """
+    if measure_of(asked.text) == "price":
+        names = _NAME.findall(asked.text)
+        return float(bool(names) and not any(fold(name) in best.read.folded_all for name in names))
     asking = telephone_terms(asked.text)
     owner = asked.terms.keys() - asking if asking else frozenset()
     named = asked.weight_of(owner & (best.read.bag | best.read.context))
@@ -197,8 +205,18 @@ def _lacks_date(asked: Asked, best: Ranked) -> bool:
     letters = [code for code in asked.identifiers if len(code) == 1]
     if lacking(letters, there) or any(year not in ascii_digits(there) for year in years_in(asked.text)):
         return True
+    several = _OF_SEVERAL.findall(ascii_digits(fold(asked.text)))
+    if any(_is_of_another(noun, number, best) for noun, number in several):
+        return True
     wanted = days(fold(asked.text)) if best.unit.kind == "table_row" else ()
     return any(day.written not in there for day in wanted) and len(days(best.read.folded)) == 1
+
+
+def _is_of_another(noun: str, number: str, best: Ranked) -> bool:
+    """Whether the unit has a thing of that name with a number, has not this number, and is not below its heading."""
+    own, there = ascii_digits(best.read.folded), ascii_digits(best.read.folded_all)
+    other = re.search(rf"\b{re.escape(noun)} ?\d", own)
+    return bool(other) and number not in _DIGITS.findall(own) and not re.search(rf"\b{noun} ?{number}\b", there)
 
 
 def _ahead(passages: Sequence[Passage], best: int) -> float:

@@ -32,6 +32,7 @@ _VERSION = re.compile(
     r"(?<![a-z\d.])v\.?\s?(\d{1,9}(?:\.\d{1,9})*)|(?<![\w.])(\d{1,9}(?:\.\d{1,9})+)(?![\w.])", re.IGNORECASE
 )
 _CODE = re.compile(r"\b(?=[\w-]*\d)(?=[\w-]*[A-Z])[A-Z][\w-]{3,}\b")
+_ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,4}$")
 #: How many passages of later documents are read with the best one, and the part of its score that they need.
 _LATER, _NEAR = 2, 0.4
 
@@ -207,8 +208,10 @@ def _have_one_name(one: Named, other: Named) -> bool:
 
 @lru_cache(maxsize=4096)
 def _key(name: str) -> str:
-    """A title or source id without dates, versions and words for a draft, for comparing."""
-    plain = _standing("draft").sub(" ", _VERSION.sub(" ", _DATE.sub(" ", DAY.sub(" ", fold(ascii_digits(name))))))
+    """A title or source id without its ending, dates, versions and words for a draft or final form, for comparing."""
+    plain = DAY.sub(" ", fold(ascii_digits(_ENDING.sub("", name))).replace("_", " "))
+    for pattern in (_DATE, _VERSION, _standing("draft"), _standing("final")):
+        plain = pattern.sub(" ", plain)
     return " ".join(re.findall(r"\w+", plain))
 
 

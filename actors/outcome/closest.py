@@ -30,6 +30,8 @@ from prompts.vocabulary import QueryType, Reason
 
 #: At most this many passages are shown.
 MOST = 5
+#: From 0, the last place at which the first near passage in another language is shown.
+_FOREIGN_PLACE = 2
 #: A longer passage is cut around its best unit, at the ends of blocks.
 LONGEST = 1200
 #: Passages are near, whatever their words, if what was chosen from them answers with this probability.
@@ -136,7 +138,11 @@ def near_passages(
     for at, start, end in best:
         unit_of.setdefault(at, (start, end))
     result: dict[tuple[str, int, int], NearPassage] = {}
-    for at in dict.fromkeys([*unit_of, *range(0 if only_best else len(passages))]):
+    order = list(dict.fromkeys([*unit_of, *range(0 if only_best else len(passages))]))
+    if not only_best and (other := _near_abroad(question, passages)) in order[_FOREIGN_PLACE:]:
+        order.remove(other)
+        order.insert(_FOREIGN_PLACE, other)
+    for at in order:
         passage = passages[at]
         start, end = cut(passage, unit_of.get(at), wanted)
         section = _section(passage, _below_headings(passage, start, end), end)
@@ -163,6 +169,14 @@ def near_passages(
         if len(result) == MOST:
             break
     return tuple(result.values())
+
+
+def _near_abroad(question: Question, passages: Sequence[Passage]) -> int:
+    """The first passage in another language that is near in meaning; -1 for none."""
+    others = [at for at, one in enumerate(passages) if is_foreign(question, one)]
+    texts = [f"{passages[at].title}\n{passages[at].text}" for at in others]
+    nearest = nearness(without_question_words(question.text), texts, together=True)
+    return next((at for at, near in zip(others, nearest, strict=True) if near >= NEAR_ABROAD), -1)
 
 
 def _section(passage: Passage, start: int, end: int) -> SpanSection:

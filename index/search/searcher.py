@@ -50,9 +50,9 @@ _COVERED = 0.7
 _TOPIC_CHARS = 200
 #: A list of results is ranked from LIST_DEPTH candidates of each side; where they are too few, others of DEEP follow.
 LIST_DEPTH, DEEP = 10, 100
-#: So many where no passage is in the question's language, and of the vectors beside those that are: words in another language
-#: find them less surely.
-FOREIGN_DEPTH = 100
+#: So many where no passage is in the question's language, since words in another language find them less surely; and of those
+#: in other languages beside it, which nearness ranks.
+FOREIGN_DEPTH, BESIDE_DEPTH = 100, 50
 
 
 class _OpenBackend:
@@ -279,7 +279,7 @@ class Searcher:
                 others = seen.languages.keys() - {language, UNDETERMINED} if not foreign else ()
                 if others and not say_all(asked, ranked) and (near := nearest(asked, ranked)) < NEAR:
                     beside = msgspec.structs.replace(
-                        request, terms=(), bm25_k=0, vector_k=FOREIGN_DEPTH, threshold=0.0, besides=language
+                        request, terms=(), bm25_k=0, vector_k=BESIDE_DEPTH, threshold=0.0, besides=language
                     )
                     ranked = with_others(asked, ranked, backend.candidates(beside).candidates, near)
                 hits = of_both_sides(ranked, most, backend.manifest.snapshot)

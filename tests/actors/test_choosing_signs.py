@@ -46,6 +46,21 @@ def test_missing_names_lower_a_choice(question: str, sign: str, there: bool) -> 
     assert bool(signs_of(question)[sign]) is there
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "missing"),
+    [
+        ("What is the fee for grade 6?", "Grade: Grade 5 | Fee: 104", True),
+        ("What is the fee for grade 5?", "Grade: Grade 5 | Fee: 104", False),
+        ("What is the fee for grades 5 and 6?", "Grade: Grade 5 | Fee: 104", False),
+        ("¿Cuánto dura el nivel 3?", "El nivel 2 dura un año.", True),
+        ("¿Cuánto dura el nivel 3?", "Los niveles 2 y 3 duran un año.", False),
+        ("When does room 4 open?", "The fee is paid at the desk from 9.", False),
+    ],
+)
+def test_number_of_another_thing_of_that_name_is_none(question: str, text: str, missing: bool) -> None:
+    assert bool(signs_of(question, (("prose", text),))["year"]) is missing
+
+
 COST, KEEPS, NUMBER = "What does delivery cost?", "How long does the tea keep?", "phone number of the plumber"
 
 
@@ -63,6 +78,8 @@ COST, KEEPS, NUMBER = "What does delivery cost?", "How long does the tea keep?",
         (NUMBER, "For the plumber dial 118.", True),
         (NUMBER, "The plumber came on 2026-10-03 and in 2019 for 1,250.50.", False),
         (NUMBER, "The electrician is on 01632 960 800.", False),
+        ("¿Cuánto cobra el taller de Clavell?", "El teatro cobra 180 €.", False),
+        ("¿Cuánto cobra el taller de Clavell?", "El taller de Clavell cobra 75 €.", True),
     ],
 )
 def test_what_is_of_the_measure_asked_for(question: str, text: str, there: bool) -> None:

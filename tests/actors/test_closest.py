@@ -276,3 +276,14 @@ def test_no_sum_is_made(language: str, text: str) -> None:
 @pytest.mark.parametrize("text", ["How much did the mill spend in March?", "What did I order?", "下单花了多少天？"])
 def test_amount_that_a_document_may_state_is_looked_up(text: str) -> None:
     assert needed(resolved(QuestionAsked(question=text))) == ""
+
+
+def test_near_passage_in_another_language_is_third_at_the_latest() -> None:
+    own = [passage(f"{n}.md", f"Refunds are listed on page {n}.", score=0.5) for n in range(5)]
+    far = passage("fr.md", "Le directeur signe les remboursements chaque lundi.", language="fr", score=0.2)
+    asked = question(text="Who signs refunds?")
+    best = [(at, 0, len(one.text)) for at, one in enumerate(own)]
+    found = ended(*own, far, question=asked, best=best)
+    assert [one.source_id for one in found.passages] == ["0.md", "1.md", "fr.md", "2.md", "3.md"]
+    other = msgspec.structs.replace(far, text="Le four chauffe à neuf heures.")
+    assert "fr.md" not in {one.source_id for one in ended(*own, other, question=asked, best=best).passages}

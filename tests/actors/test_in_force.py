@@ -7,6 +7,7 @@ from actors.choosing.asked import read_question
 from actors.choosing.choose import rank
 from actors.choosing.units import units_of
 from actors.choosing.weights import weights
+from actors.evidence.standing import is_later
 from actors.select_evidence import select_evidence
 from bus.powers.protocols import unnoted
 from bus.wire.messages import AnswerRequested, PassagesReady
@@ -49,6 +50,21 @@ async def test_text_in_force_precedes_what_it_replaces(has_model: bool) -> None:
     assert [(span.n, span.source_id) for span in requested.evidence] == [(1, new.source_id), (2, old.source_id)]
     (conflict,) = requested.conflicts
     assert (conflict.first, conflict.second, conflict.outdated_n) == ("14 days", "7 days", 2)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("prices/fees_2024-25.csv", "prices/FEES 2025-26 def.xlsx"),
+        ("price list draft.docx", "Price list FINAL.pdf"),
+        ("요금표_초안.md", "요금표 최종본.md"),
+    ],
+)
+def test_names_of_one_series_differ_in_more_than_dates(older: str, newer: str) -> None:
+    one, other = (passage(name, "A lesson costs 66 euros.", title=name) for name in (older, newer))
+    assert is_later(other, one)
+    assert not is_later(one, other)
+    assert not is_later(passage("prices/costs 2025-26.csv", "66", title="Costs"), one)
 
 
 @pytest.mark.parametrize(

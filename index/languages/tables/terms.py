@@ -135,6 +135,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ended: Pattern  # in a text that declares its own end
     retired: Pattern  # in a title that declares it
     draft: Pattern  # in a title or path of what another document of that name replaces
+    final: Pattern  # in a title or path of what replaces its drafts, which may have no other word for it
     moves: Pattern  # in a text that moves, changes or cancels what another one has announced
 
 
