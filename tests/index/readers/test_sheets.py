@@ -223,7 +223,9 @@ META = """<office:document-meta xmlns:office="urn:oasis:names:tc:opendocument:xm
 def test_an_open_document_sheet() -> None:
     document = given(files.zipped({"content.xml": ODS, "meta.xml": META}), ".ods")
     assert (document.title, document.language) == ("All fees", "fr")
-    assert document.metadata == Metadata(author="A. Kim", date="2024-05-01T09:30:00", tags=("pay", "travel"), saved=True)
+    assert document.metadata == Metadata(
+        author="A. Kim", date="2024-05-01T09:30:00", tags=("pay", "travel"), saved=True
+    )
     assert blocks(document) == [
         ("heading", "Fees"),
         ("table_header", "Course | Fee day | Fee evening"),

@@ -99,7 +99,7 @@ async def test_shown_run_names_everything(tmp_path: Path, columns: int) -> None:
         "[1] “Opened software cannot be returned.”",
         "[1] refunds.md 0-129",
         "opening.md 0-122",
-        "1. share 0.979, chosen: refunds.md 0-129",
+        "1. share 0.976, chosen: refunds.md 0-129",
         "classify_intent",
         "select_evidence",
         "answer_simple",

@@ -200,7 +200,7 @@ async def test_every_prompt_of_a_run_is_rendered_again(tmp_path: Path) -> None:
 @pytest.fixture
 def folder(traces: dict[str, Trace], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write(tmp_path / "run.jsonl", traces["simple"])
-    changed = (tmp_path / "run.jsonl").read_text().replace('"confidence":"medium"', '"confidence":"low"', 1)
+    changed = re.sub(r'"confidence":"\w+"', '"confidence":"low"', (tmp_path / "run.jsonl").read_text(), count=1)
     (tmp_path / "changed.jsonl").write_text(changed)
     lines = (tmp_path / "run.jsonl").read_text().splitlines(keepends=True)
     (tmp_path / "broken.jsonl").write_text("".join(lines[:3] + lines[4:]))
@@ -225,7 +225,7 @@ def test_replay_prints_the_first_difference(folder: Path) -> None:
     first, at, recorded, now = done.output.splitlines()[:4]
     assert first.startswith("diverged at ")
     assert at.split()[-1].endswith("confidence")
-    assert (recorded.split()[-1], now.split()[-1]) == ('"low"', '"medium"')
+    assert (recorded.split()[-1], now.split()[-1]) == ('"low"', '"high"')
 
 
 def test_fork_without_changes_is_its_parent(folder: Path) -> None:
