@@ -247,8 +247,10 @@ def without_entries(read: list[Read], passages: Sequence[Passage]) -> list[Read]
 
 
 def _without_heads(asked: Asked, read: list[Read], passages: Sequence[Passage]) -> list[Read]:
-    """The units without the heads of mails, unless a person is asked for: the subject is a title, and what it dates is the mail."""
-    if asked.kind == "person":
+    """The units without the heads and signatures of mails, unless a person or a telephone number is asked for: the subject is a
+    title, and what it dates is the mail.
+    """
+    if asked.kind == "person" or telephone_terms(asked.text):
         return read
     heads = [MAIL.search(passage.source_id) is not None for passage in passages]
     return [each for each in read if not (each.unit.kind == "definition" and heads[each.unit.passage])] or read

@@ -11,6 +11,7 @@ from itertools import takewhile
 import msgspec
 from msgspec.structs import replace
 
+from actors.choosing.asked import has_telephone
 from actors.evidence.section import introductions
 from bus.wire.parts import Passage
 from index.languages import union
@@ -85,8 +86,11 @@ def _cut(passage: Passage) -> tuple[Unit, ...]:
         nonlocal first
         if not group:
             return
+        signature = False
         if MAIL.search(passage.source_id):
-            _cut_courtesies(passage.text, group)
+            signature = _is_signature(passage.text, group)
+            if not signature:
+                _cut_courtesies(passage.text, group)
             if not group:
                 return
         start, end = group[0].start, group[-1].end
@@ -99,7 +103,7 @@ def _cut(passage: Passage) -> tuple[Unit, ...]:
                 passage=0,
                 start=start,
                 end=end,
-                kind="list_item" if _STEP.match(text) else group[0].kind,
+                kind="list_item" if _STEP.match(text) else "definition" if signature else group[0].kind,
                 text=text,
                 path=tuple(title for _, title in path),
                 intro="" if stretch is None or inside else told.get(stretch, ""),
@@ -130,6 +134,17 @@ def _cut(passage: Passage) -> tuple[Unit, ...]:
         group.append(unit)
     close()
     return tuple(found)
+
+
+def _is_signature(text: str, group: Sequence[cutting.Unit]) -> bool:
+    """Whether these are the lines that close a mail, with a telephone number: as its head, they answer for persons only."""
+    closing, *lines = (text[one.start : one.end] for one in group)
+    return (
+        1 <= len(lines) <= _FEW
+        and closing.endswith(_COMMAS)
+        and all(weigh(line) < _COURTESY and not line.endswith(cutting.STOPS) for line in (closing, *lines))
+        and any(map(has_telephone, lines))
+    )
 
 
 def _cut_courtesies(text: str, group: list[cutting.Unit]) -> None:

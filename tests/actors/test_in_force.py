@@ -143,16 +143,23 @@ async def test_mail_precedes_what_it_quotes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "head"), [("Visit of the museum, date", False), ("Who sent the mail of the visit of the museum?", True)]
+    ("text", "head"),
+    [
+        ("Visit of the museum, date", False),
+        ("Who sent the mail of the visit of the museum?", True),
+        ("Telephone number of Ana Roy", True),
+    ],
 )
 def test_head_of_a_mail_answers_only_who(text: str, head: bool) -> None:
     found = passages(
         ("definition", "From: Ana Roy"), ("definition", "Date: 4 May"), ("definition", "Subject: Visit of the museum"),
-        ("prose", "Dear all,"), ("prose", "The visit of the museum is on Friday."), title="Visit of the museum",
+        ("prose", "Dear all,"), ("prose", "The visit of the museum is on Friday."),
+        ("prose", "Kind regards,\nAna Roy\nTel. 0171 555 010"), title="Visit of the museum",
     )  # fmt: skip
     mail = tuple(msgspec.structs.replace(one, source_id="visit.eml") for one in found)
     units = rank(read_question(question(text=text), Collection()), mail, weights())
     assert any(each.unit.kind == "definition" for each in units) is head
+    assert any("555" in each.unit.text for each in units) is head
 
 
 @pytest.mark.parametrize(
