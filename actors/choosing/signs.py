@@ -125,7 +125,7 @@ def signs(
         "shown": math.log(share / (1 - share)),
         "alone": math.log(_within(none / (1 - share))),
         "terms": math.log(1 + len(asked.terms)),
-        "far": lacks(asked, shown),
+        "far": _far(asked, shown),
         "name": float(lacks_name(asked, shown)),
         "year": float(_lacks_date(asked, best)),
     }
@@ -145,7 +145,7 @@ def signs(
     return {name: of_choice[name] if name in of_choice else best.value(name) for name in SIGNS}
 
 
-def lacks(asked: Asked, shown: Sequence[Ranked]) -> float:
+def _far(asked: Asked, shown: Sequence[Ranked]) -> float:
     """The sign `far`: 0 where every word is there, 1 where none is and none is like it."""
     said = frozenset[str]().union(*(each.read.bag | each.read.context for each in shown))
     lacked = [term for term in asked.terms if known(term, said) < KNOWN]

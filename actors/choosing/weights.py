@@ -52,10 +52,7 @@ SHOWN_FROM: Final[dict[Voice, float]] = {"strict": 0.5, "helpful": 0.3}
 HIGH, MEDIUM = 0.9, 0.7
 #: The same for what rules chose under a profile that advises people about their health.
 HIGH_ADVICE: Final = 0.95
-#: The part of the question that an answer of high confidence may lack in words and in meaning.
-LACKED_AT_MOST: Final = 0.1
-#: The highest probability of a choice that is not clear or lacks more, and of one without a name of the question: just below HIGH
-#: and MEDIUM.
+#: The highest probability of a choice that is not clear, and of one that lacks a name: just below HIGH and MEDIUM.
 BELOW_HIGH: Final = 0.899
 BELOW_MEDIUM: Final = 0.699
 

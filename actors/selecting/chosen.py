@@ -15,9 +15,9 @@ from actors.choosing.asked import Asked, kind_of, named_sides, unsaid
 from actors.choosing.choose import Choice, by_place, choice_in, choice_of, lead_of, statistics
 from actors.choosing.features import FEATURES
 from actors.choosing.follow_ups import choose_parts
-from actors.choosing.signs import Ranked, lacks, lacks_name
+from actors.choosing.signs import Ranked, lacks_name
 from actors.choosing.units import units_of
-from actors.choosing.weights import BELOW_HIGH, BELOW_MEDIUM, HIGH, LACKED_AT_MOST, shows, weights
+from actors.choosing.weights import BELOW_HIGH, BELOW_MEDIUM, HIGH, shows, weights
 from actors.evidence import spans
 from actors.evidence.conflicts import conflicts_in, opposing
 from actors.evidence.standing import each_of_its_year, out_of_date
@@ -193,13 +193,11 @@ def suggestions(passages: tuple[Passage, ...], choice: Choice) -> list[contracts
 
 
 def rested_on(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice) -> AnswerRequested:
-    """The request for an answer from what the rules chose; its confidence is not high if others are nearly as likely or a part of
-    the question is in no way there, and low without a name of the question.
+    """The request for an answer from what the rules chose; its confidence is not high if others are nearly as likely, and low
+    without a name of the question.
     """
     evidence = numbered(message, passages, choice, choice.slices())
-    asked = choice.asked.in_language(passages[choice.shown[0].unit.passage].language)
-    certain = choice.clear and lacks(asked, choice.shown) <= LACKED_AT_MOST
-    highest = BELOW_MEDIUM if lacks_name(choice.asked, choice.shown) else 1.0 if certain else BELOW_HIGH
+    highest = BELOW_MEDIUM if lacks_name(choice.asked, choice.shown) else 1.0 if choice.clear else BELOW_HIGH
     probable = min(choice.probability, highest)
     return requested(message, with_leads(evidence, passages, choice.leads), probable)
 
