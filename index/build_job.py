@@ -13,7 +13,7 @@ def no_progress(task: str, done: int, total: int) -> None:
 
 
 class Job(msgspec.Struct, kw_only=True):
-    """Paths are absolute. `parent` is "" for a first build. `live` and `removed` are (first, count) ranges of passages.
+    """Paths are absolute. `parent` is "" for a first build. `removed` are (first, count) ranges of passages.
 
     `new` are the segments with passages that the parent does not have. With `built_in` their vectors are computed in the job;
     otherwise they are in vectors/new.npy, in that order.
@@ -21,7 +21,6 @@ class Job(msgspec.Struct, kw_only=True):
 
     building: str
     parent: str
-    live: list[tuple[int, int]]
     removed: list[tuple[int, int]]
     new: list[str]
     languages: dict[str, list[int]]  # language -> passages removed

@@ -79,7 +79,7 @@ SIGNS = (
     "far",  # share of the question in words that what is shown lacks in any form, less the nearer it has one in meaning
     "name",  # a name in the question is not in what is shown
     "year",  # the best unit, its headings and title lack a year, letter ("plan B"), number ("grade 6") or day of the question
-    "no_count",  # a number is asked for, and the best unit has none, or another's telephone number
+    "no_count",  # a number is asked for, and the best unit has none, or another's telephone number or price
     "row_key",  # of the best unit, as is the next
     "row_without_column",
     "score",  # of its passage, as are the following
@@ -206,13 +206,13 @@ def _lacks_date(asked: Asked, best: Ranked) -> bool:
     if lacking(letters, there) or any(year not in ascii_digits(there) for year in years_in(asked.text)):
         return True
     several = _OF_SEVERAL.findall(ascii_digits(fold(asked.text)))
-    if any(_is_of_another(noun, number, best) for noun, number in several):
+    if any(_has_other_number(noun, number, best) for noun, number in several):
         return True
     wanted = days(fold(asked.text)) if best.unit.kind == "table_row" else ()
     return any(day.written not in there for day in wanted) and len(days(best.read.folded)) == 1
 
 
-def _is_of_another(noun: str, number: str, best: Ranked) -> bool:
+def _has_other_number(noun: str, number: str, best: Ranked) -> bool:
     """Whether the unit has a thing of that name with a number, has not this number, and is not below its heading."""
     own, there = ascii_digits(best.read.folded), ascii_digits(best.read.folded_all)
     other = re.search(rf"\b{re.escape(noun)} ?\d", own)

@@ -4,7 +4,7 @@ They replace a refusal wherever a passage is near: one with a content word of th
 another language that is near in meaning, or any passage when all documents are in other languages.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from typing import get_args
 
@@ -94,9 +94,7 @@ def abroad(question: Question, passages: Sequence[Passage]) -> tuple[str, ...]:
     others = [one for one in passages if is_foreign(question, one)]
     if not others or _has_words(question, passages):
         return ()
-    texts = [f"{one.title}\n{one.text}" for one in others]
-    nearest = nearness(without_question_words(question.text), texts, together=True)
-    return tuple(sorted({one.language for one, near in zip(others, nearest, strict=True) if near >= NEAR_ABROAD}))
+    return tuple(sorted({one.language for one in _near_in_meaning(question, others)}))
 
 
 def is_foreign(question: Question, passage: Passage) -> bool:
@@ -138,11 +136,7 @@ def near_passages(
     for at, start, end in best:
         unit_of.setdefault(at, (start, end))
     result: dict[tuple[str, int, int], NearPassage] = {}
-    order = list(dict.fromkeys([*unit_of, *range(0 if only_best else len(passages))]))
-    if not only_best and (other := _near_abroad(question, passages)) in order[_FOREIGN_PLACE:]:
-        order.remove(other)
-        order.insert(_FOREIGN_PLACE, other)
-    for at in order:
+    for at in unit_of if only_best else _order(question, passages, unit_of):
         passage = passages[at]
         start, end = cut(passage, unit_of.get(at), wanted)
         section = _section(passage, _below_headings(passage, start, end), end)
@@ -171,12 +165,21 @@ def near_passages(
     return tuple(result.values())
 
 
-def _near_abroad(question: Question, passages: Sequence[Passage]) -> int:
-    """The first passage in another language that is near in meaning; -1 for none."""
-    others = [at for at, one in enumerate(passages) if is_foreign(question, one)]
-    texts = [f"{passages[at].title}\n{passages[at].text}" for at in others]
+def _order(question: Question, passages: Sequence[Passage], first: Iterable[int]) -> list[int]:
+    """All passages by number: `first`, then the others as given, but one in another language that is near third at the latest."""
+    order = list(dict.fromkeys([*first, *range(len(passages))]))
+    foreign = _near_in_meaning(question, [one for one in passages if is_foreign(question, one)])
+    if foreign and (at := passages.index(foreign[0])) in order[_FOREIGN_PLACE:]:
+        order.remove(at)
+        order.insert(_FOREIGN_PLACE, at)
+    return order
+
+
+def _near_in_meaning(question: Question, others: Sequence[Passage]) -> list[Passage]:
+    """Those of some passages in other languages that are near in meaning, in their order."""
+    texts = [f"{one.title}\n{one.text}" for one in others]
     nearest = nearness(without_question_words(question.text), texts, together=True)
-    return next((at for at, near in zip(others, nearest, strict=True) if near >= NEAR_ABROAD), -1)
+    return [one for one, near in zip(others, nearest, strict=True) if near >= NEAR_ABROAD]
 
 
 def _section(passage: Passage, start: int, end: int) -> SpanSection:

@@ -130,7 +130,7 @@ class LocalSink:
         passages = self.scratch / "passages"
         complete(passages, folder / "passages" if folder is not None else None, live, snapshot.link)
         write_renamed(passages, [self._renamed[first] for first, _ in live if first in self._renamed])
-        job = self._job(live)
+        job = self._job()
         self._embed(job)
         results = run(job, self._progress, self._vectors)
         for path in passages.glob(f"*{CODES}"):
@@ -163,7 +163,7 @@ class LocalSink:
             with contextlib.suppress(OSError):
                 snapshot.discard(self.scratch)
 
-    def _job(self, live: list[tuple[int, int]]) -> Job:
+    def _job(self) -> Job:
         parent = self._parent
         languages: dict[str, list[int]] = {}
         old_removed = [one for one in self._removed if one[0] < self._known_next]  # not put within this build
@@ -173,7 +173,6 @@ class LocalSink:
         return Job(
             building=str(self.scratch),
             parent=str(parent.directory) if parent else "",
-            live=live,
             removed=old_removed,
             new=[str(path) for path in self._segments],
             languages=languages,

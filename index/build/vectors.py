@@ -35,9 +35,8 @@ def run(job: Job, tell: Tell) -> dict[str, float]:
     """Returns `graph_size`."""
     folder = Path(job.building) / "vectors"
     folder.mkdir(exist_ok=True)
-    whole = not job.parent
     store = PassageStore(Path(job.building) / "passages")
-    labels = _numbers(job.live) if whole else _joined([Segment(Path(path)).numbers for path in job.new])
+    labels = _joined([Segment(Path(path)).numbers for path in job.new])
     ready = folder / "new.npy"
     rows: Iterable[Vectors]
     if job.built_in:
@@ -50,7 +49,7 @@ def run(job: Job, tell: Tell) -> dict[str, float]:
         dimension, rows = 0, iter(())
     batches = _batches(labels, rows, tell)
     path = folder / vectors.FILE
-    if whole:
+    if not job.parent:
         size = vectors.build(path, dimension, batches, len(labels), tell)
     else:
         old = Path(job.parent) / "vectors" / path.name

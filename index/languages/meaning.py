@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import accumulate, chain
+from operator import itemgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -57,9 +58,10 @@ class _Table(NamedTuple):
 
 
 class _Spelling(NamedTuple):
-    """Each piece's number and log-probability, by how it is written; the length of the longest piece, by first letter."""
+    """Each piece's number, by how it is written; log-probabilities, by number; the length of the longest piece, by first letter."""
 
-    pieces: dict[str, tuple[int, float]]
+    numbers: dict[str, int]
+    likely: list[float]
     longest: dict[str, int]
 
 
@@ -177,24 +179,24 @@ def _in_line(line: str) -> _Numbers:
 @lru_cache(maxsize=65_536)
 def _split(word: str) -> tuple[int, ...]:
     """The most likely pieces of a folded word; letters of no piece are left out."""
-    known, longest = _spelling()
+    numbers, likely, longest = _spelling()
     text = _START + word[:_LONGEST_WORD]
     best: list[tuple[float, int, int | None]] = [(0.0, 0, None), *((-1e9, 0, None) for _ in text)]
     for start in range(len(text)):
-        likely = best[start][0]
+        so_far = best[start][0]
         for end in range(start + 1, min(len(text), start + longest.get(text[start], 0)) + 1):
-            piece = known.get(text[start:end])
-            if piece is not None and likely + piece[1] > best[end][0]:
-                best[end] = likely + piece[1], start, piece[0]
-        if best[start + 1][0] < likely - _UNKNOWN:
-            best[start + 1] = likely - _UNKNOWN, start, None
-    numbers: list[int] = []
+            number = numbers.get(text[start:end])
+            if number is not None and so_far + likely[number] > best[end][0]:
+                best[end] = so_far + likely[number], start, number
+        if best[start + 1][0] < so_far - _UNKNOWN:
+            best[start + 1] = so_far - _UNKNOWN, start, None
+    found: list[int] = []
     end = len(text)
     while end:
         _, end, number = best[end]
         if number is not None:
-            numbers.append(number)
-    return tuple(reversed(numbers))
+            found.append(number)
+    return tuple(reversed(found))
 
 
 @cache
@@ -208,7 +210,7 @@ def _spelling() -> _Spelling:
     with np.load(_PIECES) as file:
         likely: list[float] = file["cost"].tolist()
         written = bytes(file["pieces"]).decode().split("\n")
-    longest: dict[str, int] = {}
-    for piece in written:
-        longest[piece[:1]] = max(longest.get(piece[:1], 0), len(piece))
-    return _Spelling({piece: (at, likely[at]) for at, piece in enumerate(written) if piece}, longest)
+    # Of pieces with one first letter the longest comes last; the loops are in C, since each process waits for this once.
+    by_length = sorted(filter(None, written), key=len)
+    longest = dict(zip(map(itemgetter(0), by_length), map(len, by_length), strict=True))
+    return _Spelling(dict(zip(written, range(len(written)), strict=True)), likely, longest)
