@@ -1,13 +1,16 @@
 """Check a sentence against the evidence it cites; returns flags, each with its words and its reason. No model, no I/O."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
 
 from actors.facts.copied_code import without_copied
+from actors.facts.reading import read
+from actors.facts.slots import matches
+from actors.facts.stems import stems
 from actors.gate.addresses import made_up
 from actors.gate.flags import Flag, flag
 from actors.gate.markup import without_markup
@@ -29,7 +32,7 @@ from actors.gate.thresholds import (
     MISPLACED_OTHER_SHARE,
 )
 from index.languages import LANGUAGES, UNDETERMINED, union
-from index.languages.characters import HAN, normal
+from index.languages.characters import HAN, fold, normal
 from index.languages.detection import detect, same_script
 from index.text.citations import markers, strip_markers
 from index.text.sentences import split
@@ -40,6 +43,11 @@ _SOURCE_LINE = re.compile(
     rf"[\s*_>-]*(?:{union(lambda language: language.terms.layout.sources).pattern})\s*[*_]*\s*[:：].{{0,200}}\Z",
     re.I | re.S,
 )
+#: A word with a capital inside a question or before another script, and a code with a digit.
+_NAMED = re.compile(
+    r"(?<=\w )[A-ZÀ-Ý][A-Za-zÀ-ÿ'’-]+|\b[A-Za-z]+-?\d[A-Za-z\d-]*|(?<![A-Za-z])[A-Z][A-Za-z]+(?= ?[^\x00-\u02ff])"
+)
+_LATIN = re.compile(r"[a-z]{3}")
 #: What stands around the title of a source.
 _TITLE_MARKS = " \n>*_–—-.:：\"'“”‘’«»《》『』「」()（）"
 _FOOTNOTE = re.compile(r"\[\^\d{1,3}\]")
@@ -81,13 +89,17 @@ def check_sentence(
         question=question if secrets(written, ()) else "",
         names_sources=is_source,
     )
-    if unseen is not None:
+    if unseen is not None and not _asked_for(unseen, sentence, known, question):
         flags.append(unseen)
     if not has_content(sentence):
         flags.append(flag("empty", sentence.strip(), (), "says nothing beside its markers"))
     if is_source:
         return tuple(flags)
-    flags += [*_contents(sentence, against), *misplaced]
+    flags += [*_contents(sentence, against, _asked_in(question, sentence)), *misplaced]
+    if not flags and known and (unnamed := _unnamed(question, sentence, known)):
+        flags.append(
+            flag("unverified", ", ".join(unnamed), tuple(item.n for item in known), "the cited text does not name it")
+        )
     if not cites and evidence and is_factual(sentence):
         flags.append(flag("uncited", strip_markers(sentence).strip(), (), "states something and cites nothing"))
     if language is not None and not _in_language(sentence, language):
@@ -171,6 +183,24 @@ def _never_shown(
     return flag("unsupported", ", ".join(words), numbers, "nearly all of the sentence is foreign to its evidence")
 
 
+def _asked_for(unseen: Flag, sentence: str, cited: Sequence[Evidence], question: str) -> bool:
+    """Whether a sentence is foreign to its evidence only because it repeats the question, and has its answer from there."""
+    if unseen.kind != "unsupported" or not question:
+        return False
+    texts = list(map(_text, cited))
+    asked, there = _stems([question]), _stems(texts)
+    answers = bool((_stems([strip_markers(sentence)]) - asked) & there)
+    return (
+        answers
+        and not secrets(sentence, [*texts, question])
+        and not foreign(sentence, [*texts, question], FOREIGN_SHARE)
+    )
+
+
+def _stems(texts: Iterable[str]) -> set[str]:
+    return {stem.stem for text in texts for stem in stems(normal(text))}
+
+
 def _everything(item: Evidence) -> str:
     return "\n".join(part for part in (item.source_id, item.title, item.section, item.intro, item.text) if part)
 
@@ -227,12 +257,28 @@ def _text(item: Evidence) -> str:
     return without_markup("\n".join(part for part in (item.title, item.intro, item.text) if part))
 
 
+def _asked_in(question: str, sentence: str) -> str:
+    """The question if the sentence has a number of it, else empty: with other questions, the sentence is known again."""
+    numbers = read(question).values
+    return question if any(matches(one, each) for each in read(sentence).values for one in numbers) else ""
+
+
+def _unnamed(question: str, sentence: str, cited: Sequence[Evidence]) -> list[str]:
+    """The names and codes of the question that the sentence has and what it cites does not: it may speak of another one. None where
+    what it cites is in other letters.
+    """
+    own, there = fold(sentence), fold("\n".join(map(_everything, cited)))
+    found = () if question.isupper() else _NAMED.findall(question)
+    names = [name for name in found if fold(name) in own and fold(name) not in there]
+    return names if names and _LATIN.search(there) else []
+
+
 @lru_cache(maxsize=512)
-def _contents(sentence: str, against: tuple[Evidence, ...]) -> tuple[Flag, ...]:
+def _contents(sentence: str, against: tuple[Evidence, ...], asked: str = "") -> tuple[Flag, ...]:
     """The flags for what a sentence states. The rules, the gate and the verifier each check the same sentence."""
     if not against:
         return ()
-    found = objections(sentence, against)
+    found = objections(sentence, against, asked)
     texts = list(map(_text, against))
     beyond = (goes_beyond(sentence, texts) or foreign(sentence, texts, FOREIGN_SHARE)) if is_factual(sentence) else []
     words = list(dict.fromkeys([*found.doubts, *beyond]))[:LISTED_WORDS]
@@ -252,13 +298,13 @@ class Objections(msgspec.Struct, frozen=True):
     doubts: dict[str, str]
 
 
-def objections(sentence: str, against: Sequence[Evidence]) -> Objections:
-    """The objections of all rules to what the sentence states."""
+def objections(sentence: str, against: Sequence[Evidence], asked: str = "") -> Objections:
+    """The objections of all rules to what the sentence states. `asked`: a question, whose numbers are not made up."""
     found = Objections([], {})
     texts = [_text(item) for item in against]
     numbers = tuple(item.n for item in against)
     is_heading = sentence.lstrip().startswith("#") or is_header(sentence)
-    for number in wrong_numbers(sentence, texts):
+    for number in wrong_numbers(sentence, texts, asked):
         if not number.instead and _is_of_heading(number.words, sentence, against):
             continue
         numbered = (against[number.evidence].n,) if number.evidence is not None else numbers

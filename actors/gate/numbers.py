@@ -8,8 +8,8 @@ sentence has its own range.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
-from math import floor, inf, log10
+from itertools import islice, permutations
+from math import floor, inf, isclose, log10
 from typing import Final
 
 import msgspec
@@ -31,6 +31,7 @@ from actors.gate.thresholds import (
     CUT_NUMBER_SHARE,
     NUMBER_PLACE_MARGIN,
     NUMBER_PLACE_SHARE,
+    NUMBER_RIVAL_MARGIN,
     NUMBER_SPARE_WORDS,
     YEARS,
 )
@@ -59,8 +60,10 @@ class WrongNumber(msgspec.Struct, frozen=True):
     sure: bool = True
 
 
-def wrong_numbers(sentence: str, evidence: Sequence[str]) -> Iterator[WrongNumber]:
-    """The numbers of `sentence` that `evidence` lacks, or has only in another place, in order."""
+def wrong_numbers(sentence: str, evidence: Sequence[str], asked: str = "") -> Iterator[WrongNumber]:
+    """The numbers of `sentence` that `evidence` lacks, or has only in another place, in order; none of those that the evidence
+    lacks is sure if `asked`, a question, has it, or if it is computed.
+    """
     own, own_text = slots(sentence), read(sentence).text
     intervals = [interval for text in evidence for interval in read(text).intervals]
     listed, next_item = _ENUMERATOR.match(own_text), _NEXT_ENUMERATOR.search(own_text)
@@ -94,7 +97,8 @@ def wrong_numbers(sentence: str, evidence: Sequence[str]) -> Iterator[WrongNumbe
         elif not same and _tells(own_text, value) and not _cut(own_text, slot, evidence):
             fits = not value.bound and (inside or _bounds_another(own_text, value, evidence))
             if not fits:
-                yield WrongNumber(words, "", None, sure=_is_sure(own_text, value, evidence))
+                known = _is_computed(value, own, evidence) or any(matches(value, each) for each in read(asked).values)
+                yield WrongNumber(words, "", None, sure=not known and _is_sure(own_text, value, evidence))
 
 
 def _renamed(value: Value, own_text: str, evidence: Sequence[str]) -> Iterator[WrongNumber]:
@@ -131,6 +135,21 @@ def _tells(text: str, value: Value) -> bool:
         return False
     in_words = not any(map(str.isdigit, text[value.start : value.end]))
     return not in_words or value.unit != "" or min(value.readings) > COUNTED_NUMBER
+
+
+def _is_computed(value: Value, own: Sequence[NumberSlot], evidence: Sequence[str]) -> bool:
+    """Whether the number is half or twice one that both evidence and sentence have, or the sum, difference, product, ratio or
+    percentage of two numbers of the evidence.
+    """
+    there = [each for text in evidence for each in slot_index(text).amounts][:COMPARED_NUMBERS]
+    given = {reading for each in there for reading in each.readings if 0 < reading < inf}
+    if not given.isdisjoint(value.readings):  # the same number with another unit
+        return False
+    mine = {reading for slot in own for reading in slot.value.readings} & given
+    results = {result for one in mine for result in (one / 2, one * 2)}
+    for one, other in permutations(given, 2):
+        results |= {one + other, one - other, one * other, one / other, one * other / 100}
+    return any(isclose(result, reading, rel_tol=1e-6) for result in results for reading in value.readings)
 
 
 def _is_sure(text: str, value: Value, evidence: Sequence[str]) -> bool:
@@ -211,7 +230,8 @@ def _taken_place(
     best_same = max((likeness(slot, other) for other in same), default=0.0)
     if best_same > 1.0 - NUMBER_PLACE_MARGIN:
         return None
-    best, rival = max(NUMBER_PLACE_SHARE, best_same + NUMBER_PLACE_MARGIN), None
+    margin = NUMBER_PLACE_MARGIN if best_same < NUMBER_PLACE_SHARE else NUMBER_RIVAL_MARGIN
+    best, rival = max(NUMBER_PLACE_SHARE, best_same + margin), None
     for index, text in enumerate(evidence):
         for other in slot_index(text).near(slot):
             # A value inside a range is fine: the ends of the range do not replace it.

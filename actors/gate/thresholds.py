@@ -67,6 +67,8 @@ OTHER_NAME_CHARS: Final = 4
 NUMBER_PLACE_SHARE: Final = 0.7
 #: and this much more than the same number does.
 NUMBER_PLACE_MARGIN: Final = 0.15
+#: or this much, where the same number alone would take the place.
+NUMBER_RIVAL_MARGIN: Final = 0.2
 #: A number that the evidence lacks contradicts a sentence in which at most this many other words, such as its unit, are new.
 NUMBER_SPARE_WORDS: Final = 1
 #: A number was cut in the middle when the whole number shares this much of the surrounding words.

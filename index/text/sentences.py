@@ -32,6 +32,9 @@ _BEFORE_WORD: Final = "([{（«“\"'’،,"
 MARKER: Final = r"[\[［【]\s?[\d٠-٩۰-۹０-９]{1,3}(?:\s?[,،、，;；–—~-]\s?[\d٠-٩۰-۹０-９]{1,3})*\s?[\]］】]"
 _MARKER = re.compile(r"[ \t\u00a0\u202f]*" + MARKER)
 _MARKER_BEGUN = re.compile(r"[ \t\u00a0\u202f]*(?:[\[［【][\s\d٠-٩۰-۹０-９,،、，;；–—~-]{0,40})?\Z")
+#: The beginning of a line that quotes; and what closes each mark.
+_QUOTES = re.compile(r"[ \t]*>[ \t]*([\"“„«「『])")
+_CLOSES: Final = {'"': '"', "“": '”"', "„": "“”", "«": "»", "「": "」", "『": "』"}
 _GUILLEMET = re.compile(r"[ \t\u00a0\u202f]{1,2}»")
 _WORD = re.compile(r"[^\W\d_]+")
 _TABLE_OR_HEADING = re.compile(r"\s*(?:#{1,6}\s|\|)")
@@ -108,7 +111,7 @@ class SentenceStream:
         while start < len(self._pending):
             fenced = self._pending.find(TICKS, start)
             end, self._resume = _boundary(
-                self._pending, start, start + self._resume, fenced, final=final, fresh=self._fresh
+                self._pending, start, start + self._resume, fenced, final=final, fresh=self._fresh, quotes=True
             )
             if end is None:
                 self._resume -= start
@@ -127,12 +130,12 @@ def in_sentences(text: str) -> list[str]:
 
 
 def _boundary(  # noqa: PLR0911 - one rule a line reads best
-    text: str, start: int, resume: int, fenced: int, *, final: bool, fresh: bool
+    text: str, start: int, resume: int, fenced: int, *, final: bool, fresh: bool, quotes: bool = False
 ) -> tuple[int | None, int]:
     """The end of the sentence that begins at `start`, with the white space after it, and where to resume looking.
 
     The end is None when the text may still grow and its continuation could change it. `fenced`: where the next ticks are, or -1.
-    `fresh`: the sentence begins a line.
+    `fresh`: the sentence begins a line. `quotes`: a line that quotes, "> “…”", is one sentence up to its closing mark.
     """
     at = resume
     while match := _CANDIDATE.search(text, at):
@@ -158,6 +161,9 @@ def _boundary(  # noqa: PLR0911 - one rule a line reads best
                 continue
             if not final and TICKS.startswith(head):
                 return None, stop
+        if quotes and "\n" not in text[stop:following] and _in_quotation(text, start, after):
+            at = after
+            continue
         ends = _ends(text, start, stop, text[after:following], following, marked=marked, final=final)
         if ends is None:
             return None, stop
@@ -234,6 +240,13 @@ def _ends(  # noqa: PLR0911 - one rule a line reads best
     if goes_on:
         return False
     return _full_stop(text, start, stop, following, final) if mark == "." else True
+
+
+def _in_quotation(text: str, start: int, after: int) -> bool:
+    """Whether the line so far quotes and is not closed yet."""
+    begin = max(start, text.rfind("\n", start, after) + 1)
+    opened = _QUOTES.match(text, begin, after)
+    return opened is not None and not any(mark in text[opened.end() : after] for mark in _CLOSES[opened[1]])
 
 
 def _in_row(text: str, start: int, stop: int) -> bool:

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from groundwire.wire import About, NearPassage
 
+from actors.outcome.admissions import is_admission
 from actors.outcome.private import private
 from actors.settle_answer import settle_answer
 from actors.stream_answer import stream_answer
@@ -72,6 +73,30 @@ def places(message: AnswerSettled) -> list[str]:
     settled = message.settled
     assert all(s.text == settled.answer[s.answer_start : s.answer_end] for s in settled.unverified or ())
     return [each.text for each in settled.unverified or ()]
+
+
+@pytest.mark.parametrize(
+    ("text", "admits"),
+    [
+        ("Nothing is stated for teachers.", True),
+        ("The rules say nothing about teachers.", True),
+        ("No penalty for missing them is stated.", True),
+        ("The policy does not cover travel to Ireland.", False),
+        ("No refund is given after 14 days.", False),
+        ("Rien n'est indiqué pour les enseignants.", True),
+        ("Le contrat ne prévoit pas de remboursement.", False),
+        ("Las normas no mencionan ninguna excepción.", True),
+        ("El contrato no cubre el viaje.", False),
+        ("교직원에 대해서는 나와 있지 않습니다.", True),
+        ("환불은 되지 않습니다.", False),
+        ("لا يُذكر شيء عن الأساتذة.", True),
+        ("لا يسترد المبلغ.", False),
+        ("规定里没有提到老师。", True),
+        ("未满18岁不得进入。", False),
+    ],
+)
+def test_a_sentence_about_what_is_not_said_is_an_admission(text: str, admits: bool) -> None:
+    assert is_admission(text) is admits
 
 
 @pytest.mark.parametrize("release", RELEASES)

@@ -221,6 +221,19 @@ def test_any_chunking_gives_the_same_sentences(text: str, sizes: list[int]) -> N
     assert [text[start:end] for start, end in split(text)] == trimmed
 
 
+def test_a_line_that_quotes_is_one_sentence_of_a_stream() -> None:
+    text = (
+        '1. **Dose** Take one.\n> “每晚滴一次。每次一滴。” [6]\n> "One. Two." [1]\n> Source: A. B\n'
+        "He said “no. Yes”.\n> “open. Still\n"
+    )
+    whole = _stream([text])
+    assert [each.strip() for each in whole] == [
+        "1. **Dose** Take one.", "> “每晚滴一次。每次一滴。” [6]", '> "One. Two." [1]', "> Source: A. B", "He said “no.",
+        "Yes”.", "> “open. Still",
+    ]  # fmt: skip
+    assert _stream(list(text)) == whole
+
+
 def test_sentence_is_released_when_the_next_begins() -> None:
     stream = SentenceStream()
     assert stream.feed("환불은 됩니다.") == []

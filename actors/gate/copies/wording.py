@@ -23,6 +23,7 @@ class CopyWording(msgspec.Struct, frozen=True):
     adjectives_follow: bool
     noun: re.Pattern[str] | None
     never: re.Pattern[str]
+    polite: re.Pattern[str]
     points_back: re.Pattern[str]
     joins: re.Pattern[str]
     same: dict[str, frozenset[int]]
@@ -46,7 +47,12 @@ class CopyWording(msgspec.Struct, frozen=True):
         if word in SIGNS or other in SIGNS:
             return unit_of(word) == unit_of(other)
         one, two = stem_of(word), stem_of(other)
-        if one == two or (len(one) > 1 and one in other) or (len(two) > 1 and two in word):
+        if (
+            one == two
+            or self.polite.sub("", word) == self.polite.sub("", other)
+            or (len(one) > 1 and one in other)
+            or (len(two) > 1 and two in word)
+        ):
             return True
         if (
             not is_hangul(one)
@@ -73,6 +79,7 @@ def wording(language: str) -> CopyWording:
         adjectives_follow=table.adjectives_follow,
         noun=re.compile(table.noun) if table.noun else None,
         never=_pattern(table.never_nouns),
+        polite=_pattern(table.polite),
         points_back=_pattern(table.points_back),
         joins=_pattern(table.joins),
         same={word: frozenset(things) for word, things in same.items()},

@@ -109,6 +109,7 @@ class Copies(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     adjectives_follow: bool  # whether that word is followed by the noun itself, not by its adjective
     noun: Pattern  # how a noun itself looks, where its form shows it
     never_nouns: Pattern  # words that are none, whatever precedes them
+    polite: Pattern = ""  # letters within a word that only make it polite
     points_back: Pattern  # the word before a noun that replaces a name: "the company"
     joins: Pattern  # separators of an enumeration, besides commas
 

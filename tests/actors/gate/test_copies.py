@@ -130,6 +130,11 @@ def test_the_same_in_other_words_passes(language: str, sentence: str) -> None:
         # A negator that leaves with its clause denies nothing.
         ("The pool, which is not heated in winter, is open to all residents of the town.",
          "The pool is open to all residents of the town.", False),
+        # A polite form of the same verb.
+        ("사라진 적립금은 복구할 수 없으므로 기간 안에 쓰는 것이 좋습니다.",
+         "사라진 적립금은 복구할 수 없으므로 기간 안에 쓰시는 것이 좋습니다.", False),
+        ("사라진 적립금은 복구할 수 없으므로 기간 안에 쓰는 것이 좋습니다.",
+         "사라진 적립금은 복구할 수 없으므로 기간 안에 옮기는 것이 좋습니다.", True),
         # Of two similar sentences, the copied one counts.
         ("Rossi was born in the old town of Turin. Moretti was born in the old town of Milan.",
          "Moretti was born in the old town.", False),

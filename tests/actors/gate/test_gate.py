@@ -395,3 +395,57 @@ def test_number_of_its_heading_is_not_invented(heading: str, text: str, sentence
 )
 def test_a_restriction_is_no_permission(language: str, text: str) -> None:
     assert [force.name for force in forces(normal(text), language)] == ["duty"]
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "text", "flagged"),
+    [
+        (
+            "which battery does Walter need",
+            "Walter needs batteries of size 312 [1].",
+            "Edith needs batteries of size 312.",
+            True,
+        ),
+        (
+            "which battery does Walter need",
+            "Batteries of size 312 are needed [1].",
+            "Edith needs batteries of size 312.",
+            False,
+        ),
+        (
+            "which battery does Edith need",
+            "Edith needs batteries of size 312 [1].",
+            "Edith needs batteries of size 312.",
+            False,
+        ),
+        (
+            "WHICH BATTERY DOES WALTER NEED",
+            "Walter needs batteries of size 312 [1].",
+            "He needs batteries of size 312.",
+            False,
+        ),
+        ("What does E-15 mean?", "E-15 means a paper jam at the rear [1].", "J-11: paper jam at the rear.", True),
+        ("Who is Amina Ouazzani?", "Amina Ouazzani plays the violin [1].", "أمينة وزاني تعزف على الكمان.", False),
+    ],
+)
+def test_what_is_said_of_another_than_was_asked_about_is_a_doubt(
+    question: str, sentence: str, text: str, flagged: bool
+) -> None:
+    evidence = [Evidence(n=1, source_id="a.md", title="", text=text)]
+    found = check_sentence(sentence, evidence, question=question)
+    assert any(flag.why == "the cited text does not name it" for flag in found) is flagged
+
+
+@pytest.mark.parametrize(
+    ("sentence", "foreign"),
+    [
+        ("The deposit for the clarinet of a pupil is kept in the office [1].", False),
+        ("The deposit for the clarinet of a pupil is paid back [1].", True),
+    ],
+)
+def test_the_words_of_the_question_are_not_foreign_beside_an_answer(sentence: str, foreign: bool) -> None:
+    evidence = [Evidence(n=1, source_id="a.md", title="", text="They keep it in the office until the summer.")]
+    question = "Where is the deposit for the clarinet of a pupil kept, and is it paid back?"
+    assert "unsupported" in {flag.kind for flag in check_sentence(sentence, evidence)}
+    found = check_sentence(sentence, evidence, question=question)
+    assert ("unsupported" in {flag.kind for flag in found}) is foreign

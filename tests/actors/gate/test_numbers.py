@@ -204,3 +204,29 @@ def test_a_name_with_another_number(text: str, sentence: str, wrong: str | None)
     found = [one.why for one in flags if one.kind == "fabricated_number"]
     assert len(found) == (wrong is not None)
     assert wrong is None or normal(wrong).replace("-", "") in found[0]
+
+
+_FEES = (
+    "If the school cancels less than 21 days before the workshop it pays half the fee; if it cancels less than 7 days before,"
+    " the whole fee.",
+    "The fee is 550 euro plus travel up to 180 euro on receipts.",
+)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "flagged"),
+    [
+        ("At ten days before, the school pays half the fee [1].", "unverified"),
+        ("Half of 550 euro is 275 euro [1][2].", "unverified"),
+        ("With travel it is up to 730 euro on receipts, as the agreement has it [2].", "unverified"),
+        ("If the school cancels less than 7 days before, it pays the whole fee [1].", None),
+        ("The fee is 275 euro plus travel up to 180 euro [2].", "fabricated_number"),
+        ("If the school cancels less than ten days before the workshop it pays half the fee [1].", "fabricated_number"),
+        ("If the school cancels less than 7 days before the workshop it pays half the fee [1].", "fabricated_number"),
+        ("The fee is 1,200 euro [2].", "fabricated_number"),
+    ],
+)
+def test_numbers_of_the_question_or_computed_are_doubts(sentence: str, flagged: str | None) -> None:
+    evidence = [Evidence(n=n, source_id="a", title="a", text=text) for n, text in enumerate(_FEES, 1)]
+    found = check_sentence(sentence, evidence, question="If we cancel ten days before, how much do we pay?")
+    assert [flag.kind for flag in found] == ([flagged] if flagged else [])
