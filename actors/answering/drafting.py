@@ -89,7 +89,7 @@ async def written(
     stream = CheckedStream(request, ask, emit, cites=must_cite(request.question), cited_beside=listed)
     text = without_thinking(text)
     if most_chars:
-        text = shortened(text, max(most_chars - len(stream.notice), most_chars // 2))
+        text = shortened(text, max(most_chars - len(stream.concerning(text)[1]), most_chars // 2))
     if not refused:
         earlier = await shown_before(emit)
         await stream.run(_once(text.removeprefix(as_evidence(earlier.text, earlier.cited))), earlier, whole=True)

@@ -85,7 +85,9 @@ class CheckedStream:
             earlier = as_evidence(before.text, before.cited)
             self.sentences += self._earlier(in_sentences(earlier), before)
             self.out.resume(before.text, before.cited or sorted(cited_in(before.text)), self.sentences)
-            if self.notice and earlier.endswith(self.notice):
+            conflicts, notice = self.concerning(earlier)
+            if notice and earlier.endswith(notice):
+                self.request, self.notice = replace(self.request, conflicts=conflicts), notice
                 return
         waiting: asyncio.Queue[str | Sign] = asyncio.Queue()
         reading = asyncio.create_task(self._read(deltas, waiting))
@@ -211,10 +213,20 @@ class CheckedStream:
             elif self.release == "sentence":
                 self.out.sentence(sentence)
 
+    def concerning(self, text: str) -> tuple[tuple[Conflict, ...], str]:
+        """The conflicts with a side that the text cites, and their notice; all of them where it cites nothing."""
+        if not self.request.conflicts:
+            return (), ""
+        cited = cited_in(text)
+        conflicts = tuple(one for one in self.request.conflicts if not cited or {one.first_n, one.second_n} & cited)
+        return conflicts, self.cleaning.clean(notice_of(replace(self.request, conflicts=conflicts)))
+
     async def _disagreement(self) -> None:
-        """Add the conflict notice after an answer, unless the gate flags it."""
+        """Add the conflict notice after an answer, unless the gate flags it or the answer cites neither side."""
         if self.out.limit.cut is not UNSET:
             return
+        conflicts, self.notice = self.concerning("".join(each.text for each in self.sentences if not each.withheld))
+        self.request = replace(self.request, conflicts=conflicts)
         answered = any(s.text.strip() and not s.withheld and standing(s.flags) != "withheld" for s in self.sentences)
         if not self.notice or not answered or self.out.spoiled or self.out.holds:
             return

@@ -16,7 +16,7 @@ from bus.powers.events import Withheld, tokens_of
 from bus.powers.protocols import Variables
 from bus.wire.errors import BadReply, Failure, NoReply
 from bus.wire.messages import AnswerDrafted, AnswerRequested
-from bus.wire.parts import Flag, Sentence, Span
+from bus.wire.parts import Conflict, Flag, Sentence, Span
 from prompts import contracts
 from prompts.vocabulary import ContradictionType, Release, Style
 from tests.actors.scripted_powers import Failing, Screen, ScriptedAsk
@@ -64,6 +64,18 @@ async def show(
     await shower.run(pieces_of(text), Earlier(before))
     assert shower.out.shown == screen.text_shown
     return shower, screen
+
+
+@pytest.mark.parametrize(("text", "noticed"), [(GOOD, False), (GOOD + FEES, True), (BARE, True)])
+async def test_only_a_conflict_of_what_is_cited_is_noticed(text: str, noticed: bool) -> None:
+    conflict = Conflict(kind="value", subject="fee", first_n=2, second_n=3, first="3,000 won", second="2,000 won")
+    other = msgspec.structs.replace(FEE, n=3, source_id="old.md", text="The shipping fee of 2,000 won is not refunded.")
+    asked = msgspec.structs.replace(request(), evidence=(span(), FEE, other), conflicts=(conflict,))
+    screen = Screen()
+    shower = CheckedStream(asked, ScriptedAsk(), screen, cites=False)
+    await shower.run(pieces_of(text))
+    assert ("2,000 won" in screen.text_shown) is noticed
+    assert shower.request.conflicts == ((conflict,) if noticed else ())
 
 
 @pytest.mark.parametrize("release", ["sentence", "token"])
