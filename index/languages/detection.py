@@ -60,6 +60,8 @@ _LONG = 20
 _SURE, _SURE_LETTERS, _SURE_WORDS = 0.7, 100.0, 8
 #: How many words of a language another one must lack to distinguish the two, and how many times as many as the reverse.
 _APART, _TIMES = 4, 3
+#: The share of the words of a question that are known in its language, and how much more than in any other.
+_KNOWN, _KNOWN_MORE = 0.6, 0.4
 _NO_LETTERS: Final = bytes(code for code in range(128) if not chr(code).isalpha())
 _LABEL = "__label__"
 #: How many words of a script are remembered with the languages that they speak for.
@@ -70,6 +72,20 @@ _REMEMBERED = 65536
 def detect(text: str) -> str:
     """One of LANGUAGES, or UNDETERMINED when the text has none of their letters."""
     return ScannedText(text).language()
+
+
+@lru_cache(maxsize=1024)
+def detect_in_question(text: str) -> str:
+    """As `detect`, but of a few words without function words the language that clearly has the most of them."""
+    looked = ScannedText(text)
+    result = looked.clear()
+    if result is not None:
+        return result
+    from index.languages.translation import share_known  # loads a table, which most questions do not need
+
+    shares = {language: share_known(text, language) for language in written_in(looked.script)}
+    first, second = sorted(shares, key=lambda language: -shares[language])[:2]
+    return first if shares[first] >= max(_KNOWN, shares[second] + _KNOWN_MORE) else looked.language()
 
 
 def surely(text: str, otherwise: str = UNDETERMINED, running: float = 0.0) -> str:
@@ -108,7 +124,7 @@ class ScannedText:
         if result is not None:
             return result
         # The statistical model is only loaded for the rest.
-        languages = written_in(self._script)
+        languages = written_in(self.script)
         labels, _ = _model().predict(" ".join(self._lowered.split()), k=-1)  # most likely first, of some 170 languages
         for label in map(str, labels):
             if (language := label.removeprefix(_LABEL)) in languages:
@@ -117,16 +133,16 @@ class ScannedText:
 
     def clear(self) -> str | None:
         """As `detect`, or None where only the statistical model can decide: the text is then strongly in no language."""
-        languages = written_in(self._script)
-        if self._weights[self._script] == 0 or not languages:
+        languages = written_in(self.script)
+        if self._weights[self.script] == 0 or not languages:
             return UNDETERMINED
         if len(languages) == 1:
             return languages[0]
-        counts = self._counts(self._script)
+        counts = self._counts(self.script)
         first, second = sorted(languages, key=lambda language: -counts[language])[:2]
         if counts[first] >= 2 * counts[second] + 1 or self._stands_apart(first):
             return first
-        return UNDETERMINED if not counts[first] and len(self._words(self._script)) >= _LONG else None
+        return UNDETERMINED if not counts[first] and len(self._words(self.script)) >= _LONG else None
 
     def share_of(self, language: str) -> float:
         """The share (0..1) of the text's letters in the script of `language`; 1 for a text without letters."""
@@ -146,7 +162,7 @@ class ScannedText:
         return enough and self._stands_apart(language)
 
     @cached_property
-    def _script(self) -> Script:
+    def script(self) -> Script:
         """The script with the most letters by weight; of Latin words next to another script only running text counts."""
         weights = dict(self._weights)
         if "latin" in weights and sum(map(bool, weights.values())) > 1:

@@ -44,6 +44,12 @@ def translated(text: str, language: str, other: str) -> str:
     return " ".join(dict.fromkeys(chain.from_iterable(found)))
 
 
+def share_known(text: str, language: str) -> float:
+    """The share of a text's words that the table has in that language; 0 without a word."""
+    words = [word for word in WORD.findall(fold(text)) if not word[0].isdigit()]
+    return sum(word in _numbers(language) for word in words) / len(words) if words else 0.0
+
+
 def _known(word: str, language: str) -> Iterator[int | None]:
     """The numbers of the words in one match of WORD: of Chinese the longest ones in turn; None for an unknown word."""
     numbers = _numbers(language)

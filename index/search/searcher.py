@@ -17,7 +17,7 @@ from index.embedders.reranker import Reranker
 from index.errors import IndexProblem
 from index.filters import Filter
 from index.languages import UNDETERMINED
-from index.languages.detection import detect
+from index.languages.detection import detect_in_question
 from index.languages.translation import translated
 from index.model import Entry, Groups, Hit, Passage, indexed_text
 from index.search import spelling
@@ -239,7 +239,7 @@ class Searcher:
         query, topic = without_surrogates(query), without_surrogates(topic)[:_TOPIC_CHARS]
         if not any(map(str.isalnum, query)):
             return []
-        language = language or detect(query)
+        language = language or detect_in_question(query)
         deep = self._reranker is not None and rerank
         with self._entered(groups) as opened:
             backend = opened.backend

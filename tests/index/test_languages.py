@@ -8,7 +8,7 @@ import pytest
 from msgspec import inspect
 
 from index.languages import FALLBACK, FOLDER, LANGUAGES, LanguageProblem, of, read
-from index.languages.detection import ScannedText, detect, surely
+from index.languages.detection import ScannedText, detect, detect_in_question, surely
 from index.languages.tables import Language
 
 
@@ -122,6 +122,24 @@ Name: Alemania | Formal: Alemania | Capital: Berlín | Code: GER | Continent: EU
 )
 def test_detect(text: str, language: str) -> None:
     assert detect(text) == language
+    assert detect_in_question(text) == language
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("fianza alquiler clarinete", "es"),
+        ("alquiler", "es"),
+        ("horario piano", "es"),
+        ("vacances", "fr"),
+        ("deposit clarinet rental", "en"),
+        ("galway hotel price adults", "en"),
+        ("caution location", "en"),  # words of both
+        ("postgrst defualt prot", "en"),
+    ],
+)
+def test_key_words_have_the_language_that_knows_them(text: str, language: str) -> None:
+    assert detect_in_question(text) == language
 
 
 @pytest.mark.parametrize(
