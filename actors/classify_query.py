@@ -3,7 +3,7 @@
 QuestionReady -> SubQueryPlanned | ComplexQuestionFound        prompt: classify_query
 
 A question that cannot be classified is treated as simple, since one retrieval costs least. Where the profile gives hints for
-exercises, a model decides what is one.
+exercises, a model decides what is one. A model also writes words to search for, in each language that the documents have.
 """
 
 from msgspec import UNSET
@@ -16,7 +16,11 @@ from bus.powers.protocols import Ask
 from bus.wire.errors import Failure
 from bus.wire.messages import ComplexQuestionFound, QuestionReady, SubQueryPlanned
 from bus.wire.parts import SubQuery
+from index.languages import name_of
 from prompts import contracts
+
+#: Tokens for a reply with words in several languages.
+TOKENS_OF_SEVERAL = 250
 
 
 def as_simple(message: QuestionReady, failure: Failure) -> SubQueryPlanned:
@@ -27,8 +31,16 @@ def as_simple(message: QuestionReady, failure: Failure) -> SubQueryPlanned:
 async def classify_query(message: QuestionReady, ask: Ask) -> SubQueryPlanned | ComplexQuestionFound:
     question, by_model = message.question, asks_model(message.question, "classify_query")
     exercises = by_model and profile_of(question.profile).hint_exercises
+    asked = question.languages if by_model and question.contexts is None else ()
+    others = [name_of(each) for each in asked if each != question.language]
     reply = await ask(
-        contracts.ClassifyQuery(original_query=question.text, language=question.language, exercises=exercises or UNSET)
+        contracts.ClassifyQuery(
+            original_query=question.text,
+            language=question.language,
+            exercises=exercises or UNSET,
+            other_languages=tuple(others) or UNSET,
+            max_tokens=TOKENS_OF_SEVERAL if others else UNSET,
+        )
     )
     if exercises:
         message = replace(message, question=replace(question, exercise=reply.query_type == "exercise"))

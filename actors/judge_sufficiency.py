@@ -7,7 +7,7 @@ When this cannot be judged, the run goes on with what it has.
 
 from msgspec import UNSET
 
-from actors.evidence.lanes import merge, usable_lanes
+from actors.evidence.lanes import merge, place_of, usable_lanes
 from actors.evidence.prompt_evidence import analysis_to_prompt
 from actors.outcome.closest import MOST
 from actors.question.profile import profile_of
@@ -54,7 +54,8 @@ async def judge_sufficiency(lanes: tuple[PassagesJudged, ...], ask: Ask) -> Quer
 
 
 def ready(lanes: tuple[PassagesJudged, ...], missing: tuple[str, ...]) -> PassagesReady:
-    passages = merge(tuple(lane.passages for lane in lanes))
+    passages, all_near = merge(tuple(lane.passages for lane in lanes)), merge(tuple(lane.near for lane in lanes))
+    kept = set(map(place_of, passages))  # another lane may have rejected the same passage
     return PassagesReady(
         question=lanes[0].question,
         passages=passages,
@@ -64,7 +65,7 @@ def ready(lanes: tuple[PassagesJudged, ...], missing: tuple[str, ...]) -> Passag
         rounds=max(lane.round for lane in lanes),
         snapshot=max((lane.snapshot for lane in lanes), default=""),
         collection=known(lanes),
-        near=tuple(p for p in merge(tuple(lane.near for lane in lanes)) if p not in passages)[:MOST],
+        near=tuple(each for each in all_near if place_of(each) not in kept)[:MOST],
     )
 
 

@@ -90,12 +90,16 @@ class QueryClass(Part, frozen=True, kw_only=True):
 
 
 class ClassifyQuery(Prompt[QueryClass], frozen=True, kw_only=True):
-    """`exercises`: the profile gives hints for exercises, so they are to be told from questions."""
+    """`exercises`: the profile gives hints for exercises, so they are to be told from questions. `other_languages`: those of the
+    documents, by name, to give search words in as well.
+    """
 
     name = "classify_query"
     original_query: Block
     language: str
     exercises: bool | UnsetType = UNSET
+    other_languages: tuple[str, ...] | UnsetType = UNSET
+    max_tokens: int | UnsetType = UNSET
 
 
 class SubQuery(Part, frozen=True, kw_only=True):

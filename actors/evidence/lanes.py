@@ -3,8 +3,10 @@ supplied with the question.
 """
 
 from groundwire.wire import Context
+from msgspec.structs import replace
 
-from bus.wire.messages import PassagesRetrieved
+from bus.powers.searching import SearchRequest
+from bus.wire.messages import PassagesRetrieved, SubQueryPlanned
 from bus.wire.parts import Analysis, Extract, Passage, SubQuery
 from bus.wire.subjects import is_id
 from index.search.fusion import reciprocal_rank
@@ -13,6 +15,8 @@ from prompts import contracts
 
 #: So many found passages are always read, and of the others those with this part of the best score.
 _FIRST, _NEAR = 5, 0.6
+#: So many passages are read of each other language.
+_ABROAD = 3
 
 
 def usable_lanes(proposed: tuple[tuple[str, str, str], ...], prefix: str, most: int) -> tuple[SubQuery, ...]:
@@ -37,14 +41,28 @@ def near_the_best(passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
     return passages[:_FIRST] + tuple(passage for passage in passages[_FIRST:] if passage.score >= least)
 
 
+def abroad(message: SubQueryPlanned, request: SearchRequest) -> tuple[SearchRequest, ...]:
+    """The searches for a model's search words, which it wrote in each language of the documents, in the other ones."""
+    words, own = message.sub_query.focus, message.question.language
+    if message.judged or not words:
+        return ()
+    languages = (each for each in message.question.languages if each != own)
+    return tuple(replace(request, query=words, topic="", language=each, k=_ABROAD) for each in languages)
+
+
 def merge(lanes: tuple[tuple[Passage, ...], ...]) -> tuple[Passage, ...]:
     """Every passage once, by reciprocal rank over the lanes; ties go to earlier lanes."""
     first: dict[tuple[str, int, int], Passage] = {}
-    rankings = [[(p.source_id, p.char_start, p.char_end) for p in lane] for lane in lanes]
+    rankings = [list(map(place_of, lane)) for lane in lanes]
     for ranking, lane in zip(rankings, lanes, strict=True):
         for key, passage in zip(ranking, lane, strict=True):
             first.setdefault(key, passage)
     return tuple(first[key] for key in reciprocal_rank(rankings))
+
+
+def place_of(passage: Passage) -> tuple[str, int, int]:
+    """What tells a passage from all others, whichever search found it."""
+    return passage.source_id, passage.char_start, passage.char_end
 
 
 def verbatim(message: PassagesRetrieved, reply: contracts.Relevance) -> Analysis:

@@ -1,7 +1,7 @@
 """The request in the form that the stages use: every default filled in, from the profile and the settings."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from typing import Final, NamedTuple
 
@@ -9,7 +9,7 @@ from actors.question.profile import profile_of
 from bus.wire.messages import QuestionAsked
 from bus.wire.parts import Constraints, Question
 from index.languages import LANGUAGES
-from index.languages.detection import detect
+from index.languages.detection import detect_in_question
 from prompts.profiles import AgentName
 from prompts.vocabulary import STYLES, Style, Voice
 
@@ -22,7 +22,7 @@ NO_CONTEXT = "NO_CONTEXT_FOUND"
 class Defaults(NamedTuple):
     """The settings that a question is resolved under, besides its profile: the process's, or those of a recorded run.
 
-    `masked`: None leaves masking to the profile.
+    `masked`: None leaves masking to the profile. `languages`: of the documents; None for those that the last search knew.
     """
 
     numeric_promote: bool = False
@@ -30,8 +30,12 @@ class Defaults(NamedTuple):
     renumbered: bool = True
     masked: bool | None = None
     has_model: bool = False
+    languages: tuple[str, ...] | None = None
 
 
+#: A language counts as one of the documents' from this share of the passages on; so many of them count, the commonest first.
+_LEAST_SHARE, _MOST_LANGUAGES = 0.01, 4
+_known_languages: list[str] = []
 _BUILT_IN: Final = Defaults()
 _defaults: ContextVar[Defaults] = ContextVar("defaults", default=_BUILT_IN)
 
@@ -46,11 +50,18 @@ def resolving_under(defaults: Defaults) -> Iterator[None]:
         _defaults.reset(token)
 
 
+def remember_languages(passages: Mapping[str, int]) -> None:
+    """Take over the languages of the documents from a search, for the next questions of this process. `passages`: by language."""
+    least = max(1, _LEAST_SHARE * sum(passages.values()))
+    common = sorted((each for each in LANGUAGES if passages.get(each, 0) >= least), key=lambda each: -passages[each])
+    _known_languages[:] = common[:_MOST_LANGUAGES]
+
+
 def resolved(message: QuestionAsked) -> Question:
     """The request as the stages see it: language detected, defaults filled in from the profile and the settings."""
     profile = profile_of(message.profile)
     defaults = _defaults.get()
-    language = message.language or detect(message.question)
+    language = message.language or detect_in_question(message.question)
     contexts = message.contexts
     if contexts is not None:
         contexts = tuple(c for c in contexts if c.content.strip() and c.content.strip() != NO_CONTEXT)
@@ -70,6 +81,9 @@ def resolved(message: QuestionAsked) -> Question:
         renumbered=defaults.renumbered,
         voice=message.voice or profile.answers.voice or defaults.voice,
         has_model=defaults.has_model,
+        languages=(tuple(_known_languages) if defaults.languages is None else defaults.languages)
+        if defaults.has_model
+        else (),
     )
 
 

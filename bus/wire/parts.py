@@ -40,6 +40,7 @@ class Question(Part, frozen=True, kw_only=True, omit_defaults=True):
     in all that leaves the run; its messages keep it as it is. `renumbered`: the markers that are shown run 1, 2, 3 in reading
     order; older runs have `false`. `needs_model`: it asks for a new text, which no rules write.
     `has_model`: a model answers what the stages ask, so rules only suggest. `exercise`: a model's judgement; rules judge otherwise.
+    `languages`: those of the documents, where a model writes words to search for in each.
     """
 
     text: str
@@ -60,6 +61,7 @@ class Question(Part, frozen=True, kw_only=True, omit_defaults=True):
     needs_model: bool = False
     has_model: bool = False
     exercise: bool | msgspec.UnsetType = msgspec.UNSET
+    languages: tuple[str, ...] = ()
 
 
 class SubQuery(Part, frozen=True, kw_only=True):

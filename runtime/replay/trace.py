@@ -95,7 +95,12 @@ class Trace:
         if question is None:
             return Defaults()
         return Defaults(
-            question.numeric_promote, question.voice, question.renumbered, question.masked, question.has_model
+            question.numeric_promote,
+            question.voice,
+            question.renumbered,
+            question.masked,
+            question.has_model,
+            question.languages,
         )
 
     @property

@@ -12,7 +12,7 @@ from bus.powers.events import Done, Error, Event, Progress, Stretch, Token, Toke
 from bus.powers.protocols import Variables
 from bus.powers.searching import SearchReply, SearchRequest
 from bus.wire.errors import Failure
-from bus.wire.parts import Passage
+from bus.wire.parts import Collection, Passage
 from bus.wire.settled import UnverifiedSentence
 from prompts.contracts import Prompt
 from runtime.engines.extractive.engine import reply_to
@@ -93,11 +93,13 @@ class Hits:
 
     passages: tuple[Passage, ...] = ()
     none_passes: bool = False
+    languages: Mapping[str, int] = field(default_factory=dict)
     asked: list[SearchRequest] = field(default_factory=list)
 
     async def __call__(self, request: SearchRequest) -> SearchReply:
         self.asked.append(request)
-        return SearchReply(passages=self.passages, snapshot="s1", none_passes=self.none_passes)
+        known = Collection(languages=dict(self.languages))
+        return SearchReply(passages=self.passages, snapshot="s1", collection=known, none_passes=self.none_passes)
 
 
 @dataclass

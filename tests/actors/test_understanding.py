@@ -14,7 +14,7 @@ from actors.evidence.lanes import usable_lanes
 from actors.open_lanes import open_lanes
 from actors.question.exercise import is_exercise
 from actors.question.profile import PROFILES, profile_of
-from actors.question.resolved import NO_CONTEXT, Defaults, resolved, resolving_under, wording
+from actors.question.resolved import NO_CONTEXT, Defaults, remember_languages, resolved, resolving_under, wording
 from actors.retrieve import retrieve
 from actors.rewrite_query import rewrite_query
 from bus.wire.errors import Poison
@@ -201,7 +201,8 @@ async def test_follow_up_is_completed_and_keeps_the_original(rewritten: str, nee
 @pytest.mark.parametrize(("kind", "result"), [("simple", SubQueryPlanned), ("complex", ComplexQuestionFound)])
 async def test_one_retrieval_or_several(kind: Any, result: type) -> None:
     reply = contracts.QueryClass(query_type=kind, confidence="high", reasoning="", suggested_search_term="")
-    found = await classify_query.handle(QuestionReady(question=question()), ScriptedAsk({"classify_query": reply}))
+    ask = ScriptedAsk({"classify_query": reply})
+    found = await classify_query.handle(QuestionReady(question=question()), ask)
     assert isinstance(found, result)
 
 
@@ -325,7 +326,8 @@ async def test_a_second_round_plans_over_both() -> None:
 async def test_suggested_reply_is_shown(reply: str, has_model: bool, shown: bool) -> None:
     ask = ScriptedAsk({"classify_intent": msgspec.structs.replace(intent("out_of_scope"), suggested_response=reply)})
     with resolving_under(Defaults(has_model=has_model)):
-        settled = await classify_intent.handle(QuestionAsked(question="Who won the match yesterday?"), ask)
+        asked = QuestionAsked(question="Who won the match yesterday?", profile="library")
+        settled = await classify_intent.handle(asked, ask)
     assert isinstance(settled, AnswerSettled)
     fixed = notices.declined_text("out_of_scope", "en")
     assert settled.settled.answer == (reply if shown else fixed)
@@ -335,9 +337,18 @@ async def test_suggested_reply_is_shown(reply: str, has_model: bool, shown: bool
 async def test_suggested_words_are_searched_for(has_model: bool) -> None:
     ask = ScriptedAsk({"classify_query": contracts.QueryClass(
         query_type="simple", confidence="high", reasoning="", suggested_search_term="refund deadline")})  # fmt: skip
-    planned = await classify_query.handle(QuestionReady(question=question(has_model=has_model)), ask)
+    remember_languages({"en": 50, "fr": 49, "es": 2, "ko": 0, "und": 9, "zh": 1})
+    with resolving_under(Defaults(has_model=has_model)):
+        asked = resolved(QuestionAsked(question="How long do I have for a refund?"))
+    assert asked.languages == (("en", "fr", "es") if has_model else ())
+    planned = await classify_query.handle(QuestionReady(question=asked), ask)
     assert isinstance(planned, SubQueryPlanned)
-    hits = Hits()
+    others = [each.other_languages for each in ask.asked if isinstance(each, contracts.ClassifyQuery)]
+    assert others == [("French", "Spanish") if has_model else msgspec.UNSET]
+    hits = Hits(languages={"en": 5})
     await retrieve.handle(planned, hits, Screen())
-    assert hits.asked[0].query == planned.question.text
-    assert hits.asked[0].topic == ("refund deadline" if has_model else "")
+    first, *abroad = hits.asked
+    assert (first.query, first.topic) == (planned.question.text, "refund deadline" if has_model else "")
+    assert [(each.query, each.language) for each in abroad] == (
+        [("refund deadline", "fr"), ("refund deadline", "es")] if has_model else []
+    )
