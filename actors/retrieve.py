@@ -4,14 +4,14 @@ SubQueryPlanned -> PassagesRetrieved (to be judged) | PassagesReady (the simple 
 
 A filter that no document passes settles the question at once. An overview without a model searches once more; so does a question
 whose best passage is from a file with a date or version in its name, for later files of that name; and so do a model's search
-words, in each other language of the documents. The search is retried until the deadline; an index that cannot be reached by then
+words, in each language of the documents. The search is retried until the deadline; an index that cannot be reached by then
 ends the run with `timeout`.
 """
 
 from groundwire.wire import Source
 
 from actors.choosing.aliases import with_other_names
-from actors.evidence.lanes import abroad, given, merge, near_the_best
+from actors.evidence.lanes import by_words, given, merge, near_the_best
 from actors.evidence.standing import later, with_later
 from actors.outcome.refusals import fail, refuse
 from actors.question.profile import profile_of
@@ -62,7 +62,7 @@ async def retrieve(
         remember_languages(collection.languages)
         if not message.judged and (rest := wider(question, passages, request)) is not None:
             passages = (await search(rest)).passages or passages
-        passages = merge((passages, *[(await search(each)).passages for each in abroad(message, request)]))
+        passages = merge((passages, *[(await search(each)).passages for each in by_words(message, request)]))
         if (same_name := later(passages, request)) is not None:
             passages = with_later(passages, (await search(same_name)).passages)
     if question.events == "all":

@@ -15,8 +15,8 @@ from prompts import contracts
 
 #: So many found passages are always read, and of the others those with this part of the best score.
 _FIRST, _NEAR = 5, 0.6
-#: So many passages are read of each other language.
-_ABROAD = 3
+#: So many passages are read for a model's search words, in the question's language and in each other one.
+_OWN, _OTHER = 5, 3
 
 
 def usable_lanes(proposed: tuple[tuple[str, str, str], ...], prefix: str, most: int) -> tuple[SubQuery, ...]:
@@ -41,13 +41,15 @@ def near_the_best(passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
     return passages[:_FIRST] + tuple(passage for passage in passages[_FIRST:] if passage.score >= least)
 
 
-def abroad(message: SubQueryPlanned, request: SearchRequest) -> tuple[SearchRequest, ...]:
-    """The searches for a model's search words, which it wrote in each language of the documents, in the other ones."""
+def by_words(message: SubQueryPlanned, request: SearchRequest) -> list[SearchRequest]:
+    """The searches for a model's search words, which it wrote in each language of the documents."""
     words, own = message.sub_query.focus, message.question.language
-    if message.judged or not words:
-        return ()
-    languages = (each for each in message.question.languages if each != own)
-    return tuple(replace(request, query=words, topic="", language=each, k=_ABROAD) for each in languages)
+    if message.judged or not words or not message.question.languages:
+        return []
+    languages = dict.fromkeys((own, *message.question.languages))
+    return [
+        replace(request, query=words, topic="", language=each, k=_OWN if each == own else _OTHER) for each in languages
+    ]
 
 
 def merge(lanes: tuple[tuple[Passage, ...], ...]) -> tuple[Passage, ...]:
