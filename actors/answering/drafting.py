@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from actors.answering.release import NOTHING, CheckedStream, Earlier
 from actors.answering.sentence_check import cited_in
-from actors.choosing.weights import HIGH_ADVICE, confidence_of, lower
+from actors.choosing.weights import HIGH_ADVICE, MEDIUM, confidence_of, lower
 from actors.outcome.closest import closest, passage_of
 from actors.outcome.refusals import fail
 from actors.question.profile import in_language, profile_of
@@ -132,12 +132,16 @@ def drafted(
 
 
 def probability_shown(request: AnswerRequested, sentences: Iterable[Sentence]) -> float | None:
-    """The probability of the spans that the sentences cite, where a model picked them; else of all the evidence."""
+    """The probability of the spans that the sentences cite, where a model picked them; else of all the evidence.
+
+    None where a model picked what rules find unlikely: they do not measure the model. With safety advice, they count all the same.
+    """
     cited = {number for one in sentences if not one.withheld for number in cited_in(one.text)}
     of = [span.probability for span in request.evidence if span.n in cited]
     if not of or all(span.probability is UNSET for span in request.evidence):
         return request.probability
-    return max((each for each in of if each is not UNSET), default=None)
+    least = 0.0 if advice(request) else MEDIUM
+    return max((each for each in of if each is not UNSET and each >= least), default=None)
 
 
 def confidence_in(request: AnswerRequested, probability: float | None, most: Confidence = "high") -> Confidence:
@@ -146,7 +150,8 @@ def confidence_in(request: AnswerRequested, probability: float | None, most: Con
     Rules are never sure of a whole report to a person who needs safety advice.
     """
     if probability is None:
-        return lower(most, "medium") if request.question.contexts is None else most
+        picked = any(span.probability is not UNSET for span in request.evidence)
+        return lower(most, "medium") if picked or request.question.contexts is None else most
     by_model = asks_model(request.question, "select_evidence")
     if advice(request) and not by_model and (request.style == "report" or probability < HIGH_ADVICE):
         most = lower(most, "medium")

@@ -33,8 +33,8 @@ class Defaults(NamedTuple):
     languages: tuple[str, ...] | None = None
 
 
-#: A language counts as one of the documents' from this share of the passages on; so many of them count, the commonest first.
-_LEAST_SHARE, _MOST_LANGUAGES = 0.01, 4
+#: A language counts as one of the documents' from this share of the passages on.
+_LEAST_SHARE = 0.01
 _known_languages: list[str] = []
 _BUILT_IN: Final = Defaults()
 _defaults: ContextVar[Defaults] = ContextVar("defaults", default=_BUILT_IN)
@@ -53,8 +53,7 @@ def resolving_under(defaults: Defaults) -> Iterator[None]:
 def remember_languages(passages: Mapping[str, int]) -> None:
     """Take over the languages of the documents from a search, for the next questions of this process. `passages`: by language."""
     least = max(1, _LEAST_SHARE * sum(passages.values()))
-    common = sorted((each for each in LANGUAGES if passages.get(each, 0) >= least), key=lambda each: -passages[each])
-    _known_languages[:] = common[:_MOST_LANGUAGES]
+    _known_languages[:] = [each for each in LANGUAGES if passages.get(each, 0) >= least]
 
 
 def resolved(message: QuestionAsked) -> Question:

@@ -25,7 +25,7 @@ from bus.wire.errors import Unavailable
 from bus.wire.messages import RunFinished
 from index.java.jvm import limit_blas
 from index.languages import LANGUAGES
-from index.languages.detection import detect
+from index.languages.detection import detect, detect_in_question
 from index.languages.meaning import nearness
 from index.languages.names import named
 from runtime.engines.rendering import make_engine
@@ -57,6 +57,7 @@ async def serve(settings: Settings, stop: asyncio.Event, *, name: str = "") -> N
     if name:
         preload()
         detect("The first call loads the words of both.")
+        detect_in_question("key words")
         nearness("The first call", ["loads the vectors."])
         for language in LANGUAGES:
             named(LANGUAGES, language)

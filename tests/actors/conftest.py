@@ -7,7 +7,7 @@ from blockbuster import BlockBuster, blockbuster_ctx
 
 from actors.question.profile import preload
 from index.languages import LANGUAGES
-from index.languages.detection import detect
+from index.languages.detection import detect, detect_in_question
 from index.languages.meaning import nearness
 from index.languages.names import named
 
@@ -16,6 +16,7 @@ from index.languages.names import named
 def everything_is_read() -> None:
     preload()
     detect("The first call loads the words of both.")
+    detect_in_question("key words")
     nearness("The first call", ["loads the vectors."])
     for language in LANGUAGES:
         named((language,), language)

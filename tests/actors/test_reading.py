@@ -368,7 +368,12 @@ async def test_probability_is_of_the_picked_spans() -> None:
     assert [span.text for span in other.evidence] == [SECOND]
     citing_second = (Sentence(text="Fees are kept [1]."),)
     assert both.evidence[0].text == SECOND
-    assert probability_shown(both, citing_second) == both.evidence[0].probability == other.probability
+    assert both.evidence[0].probability == other.probability
+    assert probability_shown(both, citing_second) is None  # rules do not measure the model
+    assert confidence_in(both, None) == "medium"
+    assert probability_shown(both, (Sentence(text="Paid within 14 days [2]."),)) == both.evidence[1].probability
+    given = msgspec.structs.replace(both, question=msgspec.structs.replace(both.question, contexts=()))
+    assert confidence_in(given, None) == "medium"
     assert probability_shown(rules, ()) == rules.probability
 
 

@@ -340,15 +340,15 @@ async def test_suggested_words_are_searched_for(has_model: bool) -> None:
     remember_languages({"en": 50, "fr": 49, "es": 2, "ko": 0, "und": 9, "zh": 1})
     with resolving_under(Defaults(has_model=has_model)):
         asked = resolved(QuestionAsked(question="How long do I have for a refund?"))
-    assert asked.languages == (("en", "fr", "es") if has_model else ())
+    assert asked.languages == (("en", "es", "fr") if has_model else ())
     planned = await classify_query.handle(QuestionReady(question=asked), ask)
     assert isinstance(planned, SubQueryPlanned)
     others = [each.other_languages for each in ask.asked if isinstance(each, contracts.ClassifyQuery)]
-    assert others == [("French", "Spanish") if has_model else msgspec.UNSET]
+    assert others == [("Spanish", "French") if has_model else msgspec.UNSET]
     hits = Hits(languages={"en": 5})
     await retrieve.handle(planned, hits, Screen())
     first, *abroad = hits.asked
     assert (first.query, first.topic) == (planned.question.text, "refund deadline" if has_model else "")
     assert [(each.query, each.language) for each in abroad] == (
-        [("refund deadline", each) for each in ("en", "fr", "es")] if has_model else []
+        [("refund deadline", each) for each in ("en", "es", "fr")] if has_model else []
     )
