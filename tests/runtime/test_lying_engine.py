@@ -66,7 +66,7 @@ async def test_lies_are_shown_without_the_gate(tmp_path: Path) -> None:
     )
     async with whole(tmp_path, ScriptedEngine(liar), cache_entries=0) as running:
         question = QuestionAsked(
-            question="?", language=answer.language, contexts=contexts, style="simple", release="token"
+            question="What do they say?", language=answer.language, contexts=contexts, style="simple", release="token"
         )
         told = await running.tell(question)
     assert all(one.shown_in(told.said) for one in answer.said)

@@ -141,7 +141,7 @@ async def test_questions_run_through_the_whole_pipeline(tmp_path: Path) -> None:
     found = json.loads(done.stdout)["answer_simple"]
     assert [found["pairs"][0][side]["text"] == ANSWERS[False] for side in "ab"] == [True, False]
     assert found["differences"]["sentences withheld"]["difference"]["mean"] == 1
-    assert found["differences"]["calls"]["a"] >= 4
+    assert found["differences"]["calls"]["a"] >= 3
 
 
 @pytest.mark.usefixtures("model")
