@@ -189,7 +189,7 @@ async def whole(
         stop_asks = await asks.start()
         stop_searches = await serve_search(searching, find)
         worker = Worker(pipeline(), settings, answer=inference.answer if in_place else None)
-        with resolving_under(defaults or Defaults(has_model=engine.name != RULES)):
+        with resolving_under(defaults or Defaults(has_model=engine.name != RULES, languages=())):
             await worker.start()
         janitor = Janitor(worker.journal, settings)
         await janitor.start()

@@ -17,6 +17,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from actors.question.profile import PROFILES
+from actors.question.resolved import RULES
 from runtime.engines.engine import Delta, Finished, Request
 from runtime.engines.scripted.engine import default_script, play, words
 from tests.whole import whole
@@ -104,7 +105,7 @@ async def main() -> None:
                 engine.complex = kind == "complex"
                 _, record = await run.ask(question, profile=profile)
                 stages = [each.stage for each in await run.journal.run(record.run_id) if each.stage is not None]
-                asks = [ask.prompt for stage in stages for ask in stage.asks]
+                asks = [ask.prompt for stage in stages for ask in stage.asks if ask.engine != RULES]
                 counts = f"{len(asks)} | {asks.count('verify_answer')} | {record.tokens_in} | {record.tokens_out}"
                 print(f"| `{profile}` | {kind} | {counts} | {record.outcome} |")
 

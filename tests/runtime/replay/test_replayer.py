@@ -203,6 +203,15 @@ async def test_a_run_under_other_settings_replays(recorder: Recorder, settings: 
     assert (await replay(trace, pipeline())).divergence is None
 
 
+async def test_the_languages_that_a_model_wrote_words_in_are_in_the_trace(recorder: Recorder) -> None:
+    settings = Defaults(has_model=True, languages=("en", "es", "ko"))
+    async with recorder(ExtractiveEngine(), defaults=settings) as record:
+        trace = await record.traced(QuestionAsked(question="How many days until refunds are paid?"))
+    assert trace.defaults.languages == settings.languages
+    assert [each.language for each in trace.story.searches] == ["en", "en", "es", "ko"]
+    assert (await replay(trace, pipeline())).divergence is None
+
+
 async def test_remembered_answers_replay(recorder: Recorder) -> None:
     async with recorder(ExtractiveEngine(), cache_entries=10) as record:
         await record.traced(SIMPLE)
