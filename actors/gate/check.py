@@ -267,10 +267,10 @@ def _unnamed(question: str, sentence: str, cited: Sequence[Evidence]) -> list[st
     """The names and codes of the question that the sentence has and what it cites does not: it may speak of another one. None where
     what it cites is in other letters.
     """
-    own, there = fold(sentence), fold("\n".join(map(_everything, cited)))
     found = () if question.isupper() else _NAMED.findall(question)
-    names = [name for name in found if fold(name) in own and fold(name) not in there]
-    return names if names and _LATIN.search(there) else []
+    names = [name for name in found if fold(name) in fold(sentence)]
+    there = fold("\n".join(map(_everything, cited))) if names else ""
+    return [name for name in names if fold(name) not in there] if _LATIN.search(there) else []
 
 
 @lru_cache(maxsize=512)

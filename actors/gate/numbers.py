@@ -8,8 +8,8 @@ sentence has its own range.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from itertools import islice, permutations
-from math import floor, inf, isclose, log10
+from itertools import chain, islice, permutations
+from math import floor, inf, log10
 from typing import Final
 
 import msgspec
@@ -141,15 +141,26 @@ def _is_computed(value: Value, own: Sequence[NumberSlot], evidence: Sequence[str
     """Whether the number is half or twice one that both evidence and sentence have, or the sum, difference, product, ratio or
     percentage of two numbers of the evidence.
     """
-    there = [each for text in evidence for each in slot_index(text).amounts][:COMPARED_NUMBERS]
-    given = {reading for each in there for reading in each.readings if 0 < reading < inf}
+    given, results = _computed(tuple(evidence))
     if not given.isdisjoint(value.readings):  # the same number with another unit
         return False
     mine = {reading for slot in own for reading in slot.value.readings} & given
-    results = {result for one in mine for result in (one / 2, one * 2)}
-    for one, other in permutations(given, 2):
-        results |= {one + other, one - other, one * other, one / other, one * other / 100}
-    return any(isclose(result, reading, rel_tol=1e-6) for result in results for reading in value.readings)
+    halves = {_digits(result) for one in mine for result in (one / 2, one * 2)}
+    return any(_digits(reading) in results or _digits(reading) in halves for reading in value.readings)
+
+
+@lru_cache(maxsize=64)
+def _computed(evidence: tuple[str, ...]) -> tuple[frozenset[float], frozenset[str]]:
+    """The numbers of the evidence, and what two of them make, to six digits."""
+    there = [each for text in evidence for each in slot_index(text).amounts][:COMPARED_NUMBERS]
+    given = frozenset(reading for each in there for reading in each.readings if 0 < reading < inf)
+    pairs = permutations(given, 2)
+    results = chain.from_iterable((a + b, a - b, a * b, a / b, a * b / 100) for a, b in pairs)
+    return given, frozenset(map(_digits, results))
+
+
+def _digits(number: float) -> str:
+    return f"{number:.6g}"
 
 
 def _is_sure(text: str, value: Value, evidence: Sequence[str]) -> bool:

@@ -49,9 +49,9 @@ class CopyWording(msgspec.Struct, frozen=True):
         one, two = stem_of(word), stem_of(other)
         if (
             one == two
-            or self.polite.sub("", word) == self.polite.sub("", other)
             or (len(one) > 1 and one in other)
             or (len(two) > 1 and two in word)
+            or self.polite.sub("", word) == self.polite.sub("", other)
         ):
             return True
         if (
