@@ -10,13 +10,12 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from actors.question.profile import profile_of
-from actors.question.resolved import asks_model
+from actors.question.resolved import asks_model, other_languages
 from bus.delivery.actor import actor
 from bus.powers.protocols import Ask
 from bus.wire.errors import Failure
 from bus.wire.messages import ComplexQuestionFound, QuestionReady, SubQueryPlanned
 from bus.wire.parts import SubQuery
-from index.languages import name_of
 from prompts import contracts
 
 #: Tokens for a reply with words in several languages.
@@ -31,14 +30,13 @@ def as_simple(message: QuestionReady, failure: Failure) -> SubQueryPlanned:
 async def classify_query(message: QuestionReady, ask: Ask) -> SubQueryPlanned | ComplexQuestionFound:
     question, by_model = message.question, asks_model(message.question, "classify_query")
     exercises = by_model and profile_of(question.profile).hint_exercises
-    asked = question.languages if by_model and question.contexts is None else ()
-    others = [name_of(each) for each in asked if each != question.language]
+    others = other_languages(question) if by_model else ()
     reply = await ask(
         contracts.ClassifyQuery(
             original_query=question.text,
             language=question.language,
             exercises=exercises or UNSET,
-            other_languages=tuple(others) or UNSET,
+            other_languages=others or UNSET,
             max_tokens=TOKENS_OF_SEVERAL if others else UNSET,
         )
     )

@@ -5,9 +5,12 @@ ComplexQuestionFound -> QueryDecomposed        prompt: decompose_query
 When it cannot be decomposed, the question itself is the only statement.
 """
 
+from msgspec import UNSET
+
 from actors.choosing.aliases import in_one_name
 from actors.evidence.lanes import usable_lanes
 from actors.question.profile import profile_of
+from actors.question.resolved import asks_model, other_languages
 from bus.delivery.actor import actor
 from bus.powers.protocols import Ask
 from bus.wire.errors import Failure
@@ -22,8 +25,12 @@ def whole(message: ComplexQuestionFound, failure: Failure) -> QueryDecomposed:
 
 @actor(prompts=("decompose_query",), fallback=whole)
 async def decompose_query(message: ComplexQuestionFound, ask: Ask) -> QueryDecomposed:
+    question = message.question
+    others = other_languages(question) if asks_model(question, "decompose_query") else ()
     reply = await ask(
-        contracts.DecomposeQuery(original_query=message.question.text, language=message.question.language)
+        contracts.DecomposeQuery(
+            original_query=question.text, language=question.language, other_languages=others or UNSET
+        )
     )
     return planned(message, reply.sub_queries)
 

@@ -116,10 +116,13 @@ class Decomposition(Part, frozen=True, kw_only=True):
 
 
 class DecomposeQuery(Prompt[Decomposition], frozen=True, kw_only=True):
+    """`other_languages`: as in ClassifyQuery."""
+
     name = "decompose_query"
     original_query: Block
     query_type: QueryType = "complex"
     language: str
+    other_languages: tuple[str, ...] | UnsetType = UNSET
 
 
 # ---------------------------------------------------------------- reading what was found

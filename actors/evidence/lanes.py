@@ -42,11 +42,14 @@ def near_the_best(passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
 
 
 def by_words(message: SubQueryPlanned, request: SearchRequest) -> list[SearchRequest]:
-    """The searches for a model's search words, which it wrote in each language of the documents."""
-    words, own = message.sub_query.focus, message.question.language
-    if message.judged or not words or not message.question.languages:
+    """The searches for a model's words: of one search its search words, in each language of the documents; of several the
+    statement, behind which stand its words in the other languages, in these.
+    """
+    own, known = message.question.language, message.question.languages
+    words = message.sub_query.statement if message.judged else message.sub_query.focus
+    if not words or not known:
         return []
-    languages = dict.fromkeys((own, *message.question.languages))
+    languages = [each for each in dict.fromkeys((own, *known)) if each != own or not message.judged]
     return [
         replace(request, query=words, topic="", language=each, k=_OWN if each == own else _OTHER) for each in languages
     ]

@@ -317,6 +317,8 @@ def objections(sentence: str, against: Sequence[Evidence], asked: str = "") -> O
         why = "is quoted but not written so in the evidence"
         if is_term(quoted, sentence, texts):
             found.doubts[quoted] = why
+        elif _is_translated(quoted, texts):
+            found.doubts[quoted] = "is quoted in another language than the evidence"
         else:
             found.wrong.append(flag("fabricated_quote", quoted, numbers, why))
     if not is_heading:
@@ -326,6 +328,13 @@ def objections(sentence: str, against: Sequence[Evidence], asked: str = "") -> O
             else:
                 found.doubts[words] = why
     return found
+
+
+def _is_translated(quoted: str, texts: Sequence[str]) -> bool:
+    """Whether no evidence is in the language of the quotation."""
+    own = detect(quoted)
+    languages = {language for language in map(language_of, texts) if language in LANGUAGES}
+    return own in LANGUAGES and bool(languages) and own not in languages
 
 
 def _is_of_heading(number: str, sentence: str, against: Sequence[Evidence]) -> bool:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from actors.question.profile import profile_of
 from bus.wire.messages import QuestionAsked
 from bus.wire.parts import Constraints, Question
-from index.languages import LANGUAGES
+from index.languages import LANGUAGES, name_of
 from index.languages.detection import detect_in_question
 from prompts.profiles import AgentName
 from prompts.vocabulary import STYLES, Style, Voice
@@ -90,6 +90,13 @@ def asks_model(question: Question, prompt: AgentName) -> bool:
     """Whether a model answers that prompt: the profile names its engine, else the settings do."""
     agent = profile_of(question.profile).agents.get(prompt)
     return question.has_model if agent is None or not agent.model else agent.model.partition(":")[0] != RULES
+
+
+def other_languages(question: Question) -> tuple[str, ...]:
+    """The names of the documents' languages beside the question's, where they are searched and a model writes the words."""
+    if question.contexts is not None:
+        return ()
+    return tuple(name_of(each) for each in question.languages if each != question.language)
 
 
 def style_in(constraints: Constraints) -> Style | None:

@@ -291,6 +291,23 @@ async def test_undecomposable_question_is_its_own_statement() -> None:
     assert [(q.id, q.statement) for q in planned.sub_queries] == [("sq_1", question().text)]
 
 
+async def test_each_statement_is_searched_for_in_the_other_languages() -> None:
+    asked = question(has_model=True, languages=("en", "es", "ko"))
+    parts = (contracts.SubQuery(id="sq_1", statement="Refunds are paid. reembolso 환불", focus="refunds"),)
+    ask = ScriptedAsk({"decompose_query": contracts.Decomposition(sub_queries=parts, reasoning="")})
+    planned = await decompose_query.handle(ComplexQuestionFound(question=asked), ask)
+    assert isinstance(planned, QueryDecomposed)
+    assert [each.other_languages for each in ask.asked if isinstance(each, contracts.DecomposeQuery)] == [
+        ("Spanish", "Korean")
+    ]
+    (lane,) = await open_lanes.handle(planned)
+    hits = Hits()
+    await retrieve.handle(lane, hits, Screen())
+    assert [(each.query, each.language) for each in hits.asked] == [
+        (parts[0].statement, each) for each in asked.languages
+    ]
+
+
 async def test_profile_limits_the_searches(monkeypatch: pytest.MonkeyPatch) -> None:
     general = profile_of("general")
     few = msgspec.structs.replace(general.retrieval, sub_queries=2)

@@ -449,3 +449,17 @@ def test_the_words_of_the_question_are_not_foreign_beside_an_answer(sentence: st
     assert "unsupported" in {flag.kind for flag in check_sentence(sentence, evidence)}
     found = check_sentence(sentence, evidence, question=question)
     assert ("unsupported" in {flag.kind for flag in found}) is foreign
+
+
+@pytest.mark.parametrize(
+    ("quoted", "kind"),
+    [
+        ("The tuning of the piano is included in the rent twice a year.", "unverified"),
+        ("La afinación del piano no está incluida en el alquiler.", "fabricated_quote"),
+        ("La afinación del piano está incluida en el alquiler dos veces al año.", ""),
+    ],
+)
+def test_a_translated_quotation_is_a_doubt(quoted: str, kind: str) -> None:
+    text = "Sí: la afinación del piano está incluida en el alquiler dos veces al año, en octubre y en marzo."
+    found = check_sentence(f'> "{quoted}" [1]', [Evidence(n=1, source_id="a.md", title="", text=text)])
+    assert [flag.kind for flag in found if "quoted" in flag.why] == ([kind] if kind else [])
