@@ -73,7 +73,9 @@ class SentenceCheck:
         language, urls = self._question.language, self._cleaning.urls
         found = flags_of(text, self._evidence, language, written=written, urls=urls, question=self._question.asked)
         if self._hints and not markers(text):
-            return tuple(flag for flag in found if flag.kind not in BEYOND)
+            found = tuple(flag for flag in found if flag.kind not in BEYOND)
+        if text.lstrip().startswith(">"):  # a quotation is in the language of its source
+            found = tuple(flag for flag in found if flag.kind != "wrong_language")
         return found
 
     def _is_advice(self, text: str) -> bool:

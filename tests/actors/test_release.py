@@ -344,6 +344,16 @@ async def test_failing_guard_keeps_the_sentence() -> None:
     assert "wrong_language" in {flag.kind for flag in shower.sentences[0].flags}
 
 
+async def test_a_quotation_is_not_translated() -> None:
+    french = "Les remboursements sont versés dans les 14 jours suivant le retour."
+    source = msgspec.structs.replace(span(), text=french, source_end=len(french), language="fr")
+    ask = ScriptedAsk({"guard_language": "Refunds are paid within 14 days of the return."})
+    shower, screen = await show(f'> "{french}" [1]\n', ask=ask, first=source)
+    assert french in screen.text_shown
+    assert shower.sentences[0].flags == ()
+    assert "guard_language" not in {each.name for each in ask.asked}
+
+
 # ---------------------------------------------------------------- going on where an earlier attempt stopped
 
 
