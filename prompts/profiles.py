@@ -193,7 +193,16 @@ def _layers(path: Path, folder: Path | None, seen: tuple[Path, ...]) -> dict[str
         base = find(base_name, None if base_name == path.stem else folder)
     except ProfileError as problem:
         raise ProfileError(f"extends: {problem}") from problem
-    return _merged(_layers(base, folder, (*seen, path)), raw)
+    below = _layers(base, folder, (*seen, path))
+    return _merged(_without_rules(below) if "scope" in raw else below, raw)
+
+
+def _without_rules(below: dict[str, Any]) -> dict[str, Any]:
+    """A profile without the rules as its classifier of the intent, which are enough only where no subjects are listed."""
+    agents = below.get("agents")
+    if not isinstance(agents, dict) or agents.get("classify_intent") != {"model": "extractive"}:
+        return below
+    return below | {"agents": {name: agent for name, agent in agents.items() if name != "classify_intent"}}
 
 
 def _toml(path: Path) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""The request in the form that the stages use: every default filled in, from the profile and the settings."""
+"""The request in the form that the stages use: every default filled in, from the profile and the settings.
+
+A model is told the languages of the documents, which this process remembers from its last search; a run keeps them.
+"""
 
 import contextlib
 from collections.abc import Iterator, Mapping
@@ -35,6 +38,7 @@ class Defaults(NamedTuple):
 
 #: A language counts as one of the documents' from this share of the passages on.
 _LEAST_SHARE = 0.01
+#: The languages that the last search of this process knew: at most one of each, for the questions after it.
 _known_languages: list[str] = []
 _BUILT_IN: Final = Defaults()
 _defaults: ContextVar[Defaults] = ContextVar("defaults", default=_BUILT_IN)

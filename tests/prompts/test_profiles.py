@@ -76,6 +76,28 @@ def test_latin_word_stands_beside_other_scripts(text: str, found: str) -> None:
 # ---------------------------------------------------------------- one's own
 
 
+@pytest.mark.parametrize(
+    ("scope", "agent", "model"),
+    [
+        ("", "", "extractive"),
+        ('[scope.out_of_scope]\n"legal advice" = ["lawsuit"]\n', "", None),
+        (
+            '[scope.out_of_scope]\n"legal advice" = ["lawsuit"]\n',
+            '[agents.classify_intent]\nmodel = "extractive"\n',
+            "extractive",
+        ),
+    ],
+)
+def test_rules_classify_the_intent_unless_a_profile_lists_subjects(
+    tmp_path: Path, scope: str, agent: str, model: str | None
+) -> None:
+    write(tmp_path, "ours", f'extends = "general"\ndescription = "Ours"\n{scope}{agent}')
+    write(tmp_path, "mine", 'extends = "ours"\ndescription = "Mine"\n')
+    for name in ("ours", "mine"):
+        found = load(name, tmp_path).agents.get("classify_intent")
+        assert (found.model if found else None) == model
+
+
 def test_folder_adds_profiles_and_has_priority(tmp_path: Path) -> None:
     write(tmp_path, "mine", 'extends = "library"\nrelease = "sentence"\n[retrieval]\nk = 4\n')
     write(tmp_path, "general", 'extends = "general"\ndescription = "Ours"\n')
