@@ -34,6 +34,7 @@ async def judge_sufficiency(lanes: tuple[PassagesJudged, ...], ask: Ask) -> Quer
             sub_queries=tuple(contracts.SubQuery(id=q.id, statement=q.statement, focus=q.focus) for q in last.plan),
             sub_query_analyses=tuple(analysis_to_prompt(lane.analysis) for lane in lanes),
             language=last.question.language,
+            last=UNSET if last.round == 1 and profile_of(last.question.profile).second_round else True,
         )
     )
     if reply.is_sufficient:

@@ -202,11 +202,14 @@ class Sufficiency(Part, frozen=True, kw_only=True):
 
 
 class JudgeSufficiency(Prompt[Sufficiency], frozen=True, kw_only=True):
+    """`last`: no round follows, whatever the reply."""
+
     name = "judge_sufficiency"
     original_query: Block
     sub_queries: tuple[SubQuery, ...]
     sub_query_analyses: Annotated[tuple[Relevance, ...], Shortened(3)]
     language: str
+    last: bool | UnsetType = UNSET
 
 
 class PickedSpan(Part, frozen=True, kw_only=True):
@@ -339,8 +342,11 @@ class Verdict(Part, frozen=True, kw_only=True):
 
 
 class VerifyAnswer(Prompt[Verdict], frozen=True, kw_only=True):
+    """`before`: the sentence before the answer, where only the rest of an answer is verified."""
+
     name = "verify_answer"
     question: Block | UnsetType = UNSET
+    before: Block | UnsetType = UNSET
     answer: Block
     evidence: Annotated[tuple[Evidence, ...], Shortened(1)]
     language: str

@@ -194,7 +194,8 @@ class CheckedStream:
         """Verify the waiting sentences that make claims, in one call, and show all that pass."""
         waiting, self._waiting = self._waiting, []
         claims = [sentence for sentence, claims in waiting if claims]
-        verified = iter(await self.check.verified(claims))
+        before = next((each.text for each in reversed(self.sentences) if not each.withheld), "")
+        verified = iter(await self.check.verified(claims, before))
         if claims and self.check.by_model:
             self._together *= GROWTH
         for checked, claims_something in waiting:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from actors.answering.outgoing import Cleaning
@@ -97,12 +98,12 @@ class SentenceCheck:
             return text, flags
         return translated, self.flags(translated, written)
 
-    async def verified(self, sentences: Sequence[Sentence]) -> list[Sentence]:
-        """The sentences after one call of the verifier; every contradiction is kept."""
+    async def verified(self, sentences: Sequence[Sentence], before: str) -> list[Sentence]:
+        """The sentences after one call of the verifier; every contradiction is kept. `before`: the sentence before them, if any."""
         if not sentences:
             return []
         try:
-            verdict = await self._ask(prompt_of(self._question, sentences, self._evidence))
+            verdict = await self._ask(prompt_of(self._question, sentences, self._evidence, before))
         except Failure:  # they have passed the gate, and the verifier alone never refuses
             return [unread(one) for one in sentences]
         self.contradictions += contradictions_of(verdict)
@@ -116,13 +117,20 @@ class SentenceCheck:
 
 
 def prompt_of(
-    question: Question, sentences: Sequence[Sentence], evidence: tuple[contracts.Evidence, ...]
+    question: Question, sentences: Sequence[Sentence], evidence: tuple[contracts.Evidence, ...], before: str = ""
 ) -> contracts.VerifyAnswer:
-    """What the verifier is asked about these sentences. A model gets several with their numbers."""
+    """What the verifier is asked about these sentences. A model gets several with their numbers, and the sentence `before` them."""
     texts = [one.text for one in sentences]
-    numbered = len(texts) > 1 and asks_model(question, "verify_answer")
+    by_model = asks_model(question, "verify_answer")
+    numbered = len(texts) > 1 and by_model
     answer = "\n".join(f"({n}) {text.strip()}" for n, text in enumerate(texts, 1)) if numbered else "".join(texts)
-    return contracts.VerifyAnswer(question=question.text, answer=answer, evidence=evidence, language=question.language)
+    return contracts.VerifyAnswer(
+        question=question.text,
+        before=before.strip() if before.strip() and by_model else UNSET,
+        answer=answer,
+        evidence=evidence,
+        language=question.language,
+    )
 
 
 def weighed(question: Question, sentences: Sequence[Sentence], verdict: contracts.Verdict) -> list[Sentence]:

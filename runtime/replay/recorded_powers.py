@@ -34,18 +34,20 @@ class Astray(Exception):
 
 
 def digests(prompt: str, variables: bytes) -> tuple[str, ...]:
-    """The digests that identify these variables in a record: today's, and that of runs from before the optional fields."""
-    later = _LATER.get(prompt, frozenset())
-    fields = msgspec.json.decode(variables, type=dict[str, msgspec.Raw]) if later else {}
-    if later.isdisjoint(fields):
-        return (digest(variables),)
-    earlier = {name: value for name, value in fields.items() if name not in later}
-    return digest(variables), digest(msgspec.json.encode(earlier))
+    """The digests that identify these variables in a record: today's, and those from before each optional field."""
+    fields = msgspec.json.decode(variables, type=dict[str, msgspec.Raw]) if prompt in _LATER else {}
+    found = [digest(variables)]
+    for name in reversed(_LATER.get(prompt, ())):
+        if fields.pop(name, None) is not None:
+            found.append(digest(msgspec.json.encode(fields)))
+    return tuple(found)
 
 
+#: The optional fields of each prompt, in the order in which they were added.
 _LATER = {
-    prompt.name: frozenset(field.name for field in msgspec.structs.fields(prompt) if field.default is msgspec.UNSET)
+    prompt.name: later
     for prompt in PROMPTS
+    if (later := tuple(field.name for field in msgspec.structs.fields(prompt) if field.default is msgspec.UNSET))
 }
 
 

@@ -164,6 +164,8 @@ async def test_at_most_one_more_round(
         assert isinstance(result, PassagesReady)
         assert (result.missing, result.rounds, len(result.passages), result.complex) == (missing, round_, 1, True)
         assert len(result.analyses) == len(lanes(round=round_))
+    (asked,) = ask.asked
+    assert (asked.last is True) == (round_ == 2 or profile == "library")
 
 
 # ---------------------------------------------------------------- retrieving

@@ -304,6 +304,11 @@ async def test_report_is_verified_in_three_calls(named: str) -> None:
         calls[has_model] = sum(isinstance(asked, contracts.VerifyAnswer) for asked in ask.asked)
         assert [c.type for c in shower.check.contradictions] == ["direct_negation"]
         assert screen.text_shown == REPORT
+        before = [
+            a.before for a in ask.asked if isinstance(a, contracts.VerifyAnswer) and a.before is not msgspec.UNSET
+        ]
+        assert bool(before) is has_model
+        assert all(each in REPORT for each in before)
     assert calls[True] <= 3 < calls[False]
     marked = [REPORT[slice(*each)] for each in screen.marked]
     assert marked == ([] if named == "nothing" else [f"{bad} [1]."])

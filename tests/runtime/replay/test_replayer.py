@@ -16,13 +16,15 @@ from actors.pipeline import ACTORS, pipeline
 from actors.question.resolved import Defaults
 from bus.delivery.graph import Graph
 from bus.delivery.worker import Worker
+from bus.powers.asker import digest
 from bus.powers.events import Done
 from bus.wire.errors import BadReply, Busy, Failure, NoReply, Unavailable
 from bus.wire.messages import QuestionAsked, stage_names
 from prompts import notices
-from prompts.contracts import Chunk
+from prompts.contracts import Chunk, VerifyAnswer
 from runtime.engines.engine import Delta, Finished, Request
 from runtime.engines.extractive.engine import ExtractiveEngine
+from runtime.replay.recorded_powers import digests
 from runtime.replay.replayer import Divergence, replay
 from runtime.replay.trace import Trace
 from tests.polling import until
@@ -210,6 +212,16 @@ async def test_the_languages_that_a_model_wrote_words_in_are_in_the_trace(record
     assert trace.defaults.languages == settings.languages
     assert [each.language for each in trace.story.searches] == ["en", "en", "es", "ko"]
     assert (await replay(trace, pipeline())).divergence is None
+
+
+def test_asks_from_before_each_optional_field_are_known() -> None:
+    asked = VerifyAnswer(
+        answer="It is free [1].", evidence=(), language="en", question="How much?", before="There is a pool [1]."
+    )
+    without = [asked, msgspec.structs.replace(asked, before=msgspec.UNSET)]
+    without.append(msgspec.structs.replace(without[-1], question=msgspec.UNSET))
+    known = digests("verify_answer", msgspec.json.encode(asked))
+    assert known == tuple(digest(msgspec.json.encode(each)) for each in without)
 
 
 async def test_remembered_answers_replay(recorder: Recorder) -> None:
