@@ -137,8 +137,6 @@ def _things(kind: Kind, language: str) -> re.Pattern[str]:
 
 #: The weight of a term whose rarity is not known, and the least of any.
 UNKNOWN, LEAST = 0.5, 0.05
-#: In an index of fewer passages, vectors made of its own words find nearly everything alike.
-MANY_PASSAGES = 50
 #: The rarity of what no passage has.
 NOWHERE = 1.0
 #: What words of the conversation count for, against 1 of the question itself.
@@ -168,7 +166,7 @@ _OWNER: Final = union(lambda language: language.questions.comparison.owner)
 class Asked(msgspec.Struct, frozen=True):
     """`terms`: each term and its weight. `identifiers` must be in an answer, `likely` most often are; both are folded.
     `sides` are the terms of the two things compared, `common` those that both have.
-    `cosine_counts`: how much a cosine says, 0 to 1. `ranks`: of the passages, from 0, where that is not their order.
+    `ranks`: of the passages, from 0, where that is not their order.
     `synonyms`: folded names in the question, each with another name of the same thing. `given`: the passages came with the
     question, and no search has scored them.
     """
@@ -181,7 +179,6 @@ class Asked(msgspec.Struct, frozen=True):
     kind: Kind
     sides: tuple[frozenset[str], ...]
     common: frozenset[str] = frozenset()
-    cosine_counts: float = 1.0
     ranks: tuple[int, ...] = ()
     synonyms: tuple[tuple[str, str], ...] = ()
     given: bool = False
@@ -190,7 +187,7 @@ class Asked(msgspec.Struct, frozen=True):
     def in_language(self, language: str) -> "Asked":
         """The question with its names as that language writes them, if it has any."""
         variant = self.variants.get(language)
-        return self if variant is None else replace(variant, cosine_counts=self.cosine_counts, ranks=self.ranks)
+        return self if variant is None else replace(variant, ranks=self.ranks)
 
     def weight_of(self, held: Set[str]) -> float:
         """The weight of those of its terms; in their order, since a sum of floats must not depend on that of a set."""
@@ -204,8 +201,6 @@ class Asked(msgspec.Struct, frozen=True):
 def read_question(question: Question, collection: Collection) -> Asked:
     """The question's own words, and those of its topic at half their weight."""
     asked = read_text(question.text, question.language, collection, question.topic)
-    if collection.languages:
-        asked = replace(asked, cosine_counts=min(1.0, sum(collection.languages.values()) / MANY_PASSAGES))
     variants = {
         language: replace(
             read_text(text, question.language, collection, question.topic), text=asked.text, kind=asked.kind

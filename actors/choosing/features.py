@@ -48,7 +48,6 @@ FEATURES = (
     "same_language",
     "asks",  # it ends as a question or with a colon, or introduces what is below it
     "near_body",
-    "cosine",
     "top",  # covered, less the best unit's
 )
 _PLACE = {name: place for place, name in enumerate(FEATURES)}
@@ -234,7 +233,6 @@ def _row(asked: Asked, read: Read, passages: Sequence[Passage]) -> list[float]:
         "steps": _STEPS.get(unit.kind, 0.0) if asked.kind == "manner" else 0.0,
         "same_language": float(passage.language in (asked.language, "und", "")),
         "asks": float(bool(_ENDS_OPEN.search(unit.text))),
-        "cosine": asked.cosine_counts * max(passage.cosine or 0.0, 0.0),
     }
     return list(row.values())
 

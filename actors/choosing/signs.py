@@ -83,7 +83,6 @@ SIGNS = (
     "row_key",  # of the best unit, as is the next
     "row_without_column",
     "score",  # of its passage, as are the following
-    "cosine",
     "coverage_ahead",  # what it covers of the question, as far as the search knows, beyond all others
 )
 
@@ -117,7 +116,6 @@ def signs(
     best = shown[0]
     # The search knows a passage's score for the whole question only; a part may stand as well in any of them.
     searched = passages if asked.ranks else (passages[best.unit.passage],)
-    cosine = asked.cosine_counts * max(0.0, *(passage.cosine or 0.0 for passage in searched))
     asked = asked.in_language(passages[best.unit.passage].language)
     share = _within(sum(each.share for each in shown))
     none = 1 - sum(each.share for each in ranked)
@@ -139,7 +137,6 @@ def signs(
     of_choice |= {
         "no_count": float(asked.kind in _NUMBERED and not _has_kind(asked, shown[:1])) or _of_another(asked, best),
         "score": max(passage.score for passage in searched),
-        "cosine": cosine,
         "coverage_ahead": _ahead(passages, best.unit.passage),
     }
     return {name: of_choice[name] if name in of_choice else best.value(name) for name in SIGNS}

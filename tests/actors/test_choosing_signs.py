@@ -124,7 +124,7 @@ def test_part_counts_the_best_hit_of_the_whole() -> None:
     asked = read_question(resolved(QuestionAsked(question="Where does the ferry cross?")), Collection())
     (one,) = passages(*HARBOUR[:2])
     (two,) = passages(*HARBOUR[2:])
-    found = (msgspec.structs.replace(one, score=0.9, cosine=0.8), msgspec.structs.replace(two, score=0.2, cosine=0.1))
+    found = (msgspec.structs.replace(one, score=0.9), msgspec.structs.replace(two, score=0.2))
     for ranks, score in (((), 0.2), ((1, 0), 0.9)):
         of_part = replace(asked, ranks=ranks)
         ranked = rank(of_part, found, weights())
