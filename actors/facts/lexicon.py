@@ -13,14 +13,14 @@ from index.languages.tables.kinds import Variants, variants_in
 from index.languages.tables.terms import Spelling, StandsAs
 
 Role = Literal[
-    "duty", "recommendation", "permission", "ban", "at_least", "at_most", "absolute", "implied", "opposite", "kind",
-    "change", "reservation", "hedge",
+    "duty", "recommendation", "permission", "ban", "choice", "at_least", "at_most", "absolute", "implied", "opposite",
+    "kind", "change", "reservation", "hedge",
 ]  # fmt: skip
 
 _LISTED: Final[tuple[Role, ...]] = (
-    "duty", "recommendation", "permission", "ban", "at_least", "at_most", "absolute", "implied"
+    "duty", "recommendation", "permission", "ban", "choice", "at_least", "at_most", "absolute", "implied"
 )  # fmt: skip
-_IN_ENDINGS: Final = frozenset({"duty", "recommendation", "permission", "ban", "change"})
+_IN_ENDINGS: Final = frozenset({"duty", "recommendation", "permission", "ban", "choice", "change"})
 
 
 class Sense(msgspec.Struct, frozen=True):
@@ -150,6 +150,7 @@ _NEGATED: Final = {
     "duty": "choice",
     "permission": "ban",
     "ban": "permission",
+    "choice": "duty",
     "recommendation": "warning",
     "at_least": "at_most",
     "at_most": "at_least",
@@ -191,9 +192,11 @@ def forces(text: str, language: str) -> list[Force]:
         for sense in term.senses:
             if sense.role not in _NEGATED:
                 continue
-            # A ban's own negator ("must not", 수 없) does not reverse it again.
+            # A ban's own negator ("must not", 수 없, the "pas" of "ne … pas autorisé") does not reverse it again.
             reversed_here = any(
-                one.start <= term.start < one.end and not term.start <= one.at < term.end for one in turned
+                one.start <= term.start < one.end
+                and not (term.start <= one.at < term.end or term.text.startswith(f"{one.cue} "))
+                for one in turned
             )
             result.append(Force(_NEGATED[sense.role] if reversed_here else sense.role, term))
     return result

@@ -358,7 +358,7 @@ def _turned(
         why = f"the evidence names {', '.join(other.instead)}, not {other.name}"
         text = normal(strip_markers(sentence))
         there = closest_part(text, texts)
-        sure = there is not None and repeats(text, there.text, normal(other.name))
+        sure = there is not None and repeats(text, there.text, normal(other.name), language)
         yield other.name, why, tuple(item.n for item in against), sure
 
 

@@ -94,6 +94,8 @@ def wrong_numbers(sentence: str, evidence: Sequence[str], asked: str = "") -> It
             index, other = instead
             text = read(evidence[index]).text
             yield WrongNumber(words, text[other.value.start : other.value.end], index)
+        elif not same and _counts_another(own_text, value, evidence):
+            yield WrongNumber(words, "", None, sure=False)
         elif not same and _tells(own_text, value) and not _cut(own_text, slot, evidence):
             fits = not value.bound and (inside or _bounds_another(own_text, value, evidence))
             if not fits:
@@ -135,6 +137,20 @@ def _tells(text: str, value: Value) -> bool:
         return False
     in_words = not any(map(str.isdigit, text[value.start : value.end]))
     return not in_words or value.unit != "" or min(value.readings) > COUNTED_NUMBER
+
+
+def _counts_another(text: str, value: Value, evidence: Sequence[str]) -> bool:
+    """Whether the number is a small one in words, and the evidence has only other numbers of the same thing."""
+    if _tells(text, value) or not value.sure:
+        return False
+    thing = _next_stem(text, value.end)
+    return bool(thing) and any(
+        _next_stem(read(item).text, other.end) == thing for item in evidence for other in slot_index(item).amounts
+    )
+
+
+def _next_stem(text: str, at: int) -> str:
+    return next((stem.stem for stem in stems(text) if stem.start >= at), "")
 
 
 def _is_computed(value: Value, own: Sequence[NumberSlot], evidence: Sequence[str]) -> bool:

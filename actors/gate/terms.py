@@ -6,7 +6,7 @@ are in the evidence and none is negated there, or the other way round.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from functools import cache, lru_cache
 from typing import Final
 
@@ -16,10 +16,16 @@ from actors.facts.lexicon import SPOKEN, Force, Role, Term, exclude, forces, ter
 from actors.facts.reading import read
 from actors.facts.stems import Stem, stem_of, stems
 from actors.gate.copies.check import changed_in_copy
-from actors.gate.places import closest_part, is_verbatim, likest
-from actors.gate.thresholds import COPY_CANDIDATES, RETOLD_SHARE, SAME_SUBJECT_SHARE, SHORT_COPY_RATIO
+from actors.gate.places import ClosestPart, closest_part, is_verbatim, likest
+from actors.gate.thresholds import (
+    COPY_CANDIDATES,
+    KOREAN_ROOT_LETTERS,
+    RETOLD_SHARE,
+    SAME_SUBJECT_SHARE,
+    SHORT_COPY_RATIO,
+)
 from index.languages import of
-from index.languages.characters import normal, visible
+from index.languages.characters import is_hangul, normal, visible
 from index.languages.detection import detect
 from index.languages.negation import Negated, is_in_reach, negations
 from index.text.citations import strip_markers
@@ -57,20 +63,56 @@ def reversed_terms(sentence: str, evidence: Sequence[str], language: str) -> Ite
         *_sweeping(text, whole, language),
         *_opposites(text, there.text, language),
         *(_copied(text, sentence, evidence, language) if there.coverage >= RETOLD_SHARE else ()),
-        *(_modality(text, there.text, language) if there.coverage >= RETOLD_SHARE else ()),
+        *(_modality(text, there.text, language) if _retells(text, there, language) else ()),
     ]:
         changed = "" if rule in _WHOLE else words
-        sure = rule == "copied" or repeats(text, there.text, changed)
+        sure = rule == "copied" or repeats(text, there.text, changed, language)
         yield Turned(words, comparable[there.evidence], why, sure)
 
 
-def repeats(text: str, there: str, changed: str) -> bool:
+def repeats(text: str, there: str, changed: str, language: str) -> bool:
     """Whether `there` has all other content words than the `changed` ones and few more, so that these are the difference."""
     at = text.find(changed) if changed else -1
-    own = stems(text)
-    kept = {stem.stem for stem in own if at < 0 or stem.end <= at or at + len(changed) <= stem.start}
-    known = {stem.stem for stem in stems(there)}
-    return bool(kept) and kept <= known and len(known) <= SHORT_COPY_RATIO * len(own)
+    kept = {
+        stem.stem for stem in subjects(text, language) if at < 0 or stem.end <= at or at + len(changed) <= stem.start
+    }
+    known = {stem.stem for stem in (*stems(there), *subjects(there, language))}
+    return (
+        bool(kept)
+        and all(_is_among(each, known) for each in kept)
+        and len(known) <= SHORT_COPY_RATIO * len(stems(text))
+    )
+
+
+def _is_among(stem: str, known: Set[str]) -> bool:
+    """Whether a stem is among others; of a Korean one its beginning is enough, since a verb has more endings than are cut off."""
+    if stem in known or not is_hangul(stem) or len(stem) < KOREAN_ROOT_LETTERS:
+        return stem in known
+    return any(len(each) >= KOREAN_ROOT_LETTERS and (stem.startswith(each) or each.startswith(stem)) for each in known)
+
+
+def subjects(text: str, language: str) -> list[Stem]:
+    """The content words of a text in normal form without those that oblige, permit, forbid or deny; of a word with such an ending
+    what stands before it.
+    """
+    spans = [(force.term.start, force.term.end) for force in forces(text, language)]
+    spans += [(one.at, one.at + len(one.cue)) for one in negations(text, language)]
+    found = []
+    for stem in stems(text):
+        start = min((start for start, end in spans if start < stem.end and stem.start < end), default=stem.end)
+        if start == stem.end:
+            found.append(stem)
+        elif start > stem.start and is_hangul(stem.stem):
+            found.append(Stem(stem.start, start, stem_of(text[stem.start : start])))
+    return found
+
+
+def _retells(text: str, there: ClosestPart, language: str) -> bool:
+    """Whether the closest part has half of the content words, or of those that neither oblige nor deny."""
+    if there.coverage >= RETOLD_SHARE:
+        return True
+    own, known = ({stem.stem for stem in subjects(each, language)} for each in (text, there.text))
+    return bool(own) and sum(_is_among(each, known) for each in own) >= RETOLD_SHARE * len(own)
 
 
 @lru_cache(maxsize=512)

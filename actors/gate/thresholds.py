@@ -46,6 +46,8 @@ CELL_LABEL_WORDS: Final = 4
 RETOLD_SHARE: Final = 0.5
 #: below the share, it is compared with this many sentences.
 NEAREST_SENTENCES: Final = 3
+#: The least letters of a Korean word that another one with other endings begins with.
+KOREAN_ROOT_LETTERS: Final = 2
 #: A dropped negation counts from this share of common content words.
 SAME_SUBJECT_SHARE: Final = 0.4
 #: A sentence is compared as a copy with this many sentences of the evidence.

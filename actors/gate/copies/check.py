@@ -56,7 +56,15 @@ def _denied(copy: Copy, change: CopyChange, language: str) -> str:
 
 def _denials(text: str, other: str, span: tuple[int, int], language: str, *, few: bool) -> int:
     kept = {stem.stem for stem in stems(other)}
-    return sum(few or _nearest(text, one) in kept for one in negations(text, language) if span[0] <= one.at < span[1])
+    denied = [one for one in negations(text, language) if span[0] <= one.at < span[1]]
+    own, theirs = forces(text, language), forces(other, language)
+    if {force.name for force in own} == {force.name for force in theirs}:  # "not allowed" is "forbidden"
+        denied = [one for one in denied if not any(_is_of(force, one) for force in own)]
+    return sum(few or _nearest(text, one) in kept for one in denied)
+
+
+def _is_of(force: Force, negated: Negated) -> bool:
+    return force.term.start <= negated.at < force.term.end or negated.start <= force.term.start < negated.end
 
 
 def _nearest(text: str, negated: Negated) -> str:

@@ -66,6 +66,7 @@ class Forces(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     recommendation: Variants
     permission: Variants
     ban: Variants
+    choice: Variants  # that there is no duty
     at_least: Variants
     at_most: Variants
 
