@@ -58,7 +58,8 @@ def _denials(text: str, other: str, span: tuple[int, int], language: str, *, few
     kept = {stem.stem for stem in stems(other)}
     denied = [one for one in negations(text, language) if span[0] <= one.at < span[1]]
     own, theirs = forces(text, language), forces(other, language)
-    if {force.name for force in own} == {force.name for force in theirs}:  # "not allowed" is "forbidden"
+    reworded = {force.term.text for force in own} != {force.term.text for force in theirs}
+    if reworded and {force.name for force in own} == {force.name for force in theirs}:  # "not allowed" is "forbidden"
         denied = [one for one in denied if not any(_is_of(force, one) for force in own)]
     return sum(few or _nearest(text, one) in kept for one in denied)
 
