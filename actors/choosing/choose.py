@@ -25,7 +25,7 @@ from actors.choosing.units import LONG_STEPS, MAIL, MOST, Unit, units_of
 from actors.choosing.weights import Weights, given_weights, weights
 from actors.evidence.spans import Slice
 from bus.wire.parts import Collection, Passage, Question, Span
-from index.languages.negation import is_negated
+from index.languages.negation import excludes, is_negated
 from index.languages.words import terms
 from index.text.passages import weigh
 from index.text.units import STOPS, says_nothing
@@ -129,7 +129,8 @@ def choice_of(asked: Asked, ranked: Sequence[Ranked], shown: Sequence[Ranked], p
             for each in shown
         ),
         probability=0.0
-        if shown[0].unit.order in undone(asked, (each.unit for each in ranked)).has or _says_no_more(asked, shown)
+        if shown[0].unit.order in undone(asked, (each.unit for each in ranked), passages).has
+        or _says_no_more(asked, shown)
         else round(probability(signs(asked, ranked, shown, passages), learned), 3),
         compares=bool(asked.sides),
     )
@@ -163,7 +164,7 @@ def rank_units(asked: Asked, units: Sequence[Unit], passages: Sequence[Passage],
     read = _without_heads(asked, read, passages)
     if asking := telephone_terms(asked.text):
         read = [with_terms(each, asking) if has_telephone(each.unit.text) else each for each in read]
-    denied = undone(asked, units)
+    denied = undone(asked, units, passages)
     if denied.lacks:
         read = [with_terms(each, denied.terms) if each.unit.order in denied.lacks else each for each in read]
     rows = values(asked, read, passages)
@@ -305,17 +306,22 @@ def _names_section(asked: Asked, best: Read) -> bool:
 
 def _beginning(ranked: Sequence[Ranked], most: float) -> list[Ranked]:
     """The best unit's section from its beginning, as far as it fits."""
-    return _from_the_first(_section(ranked), most) or [ranked[0]]
+    return _from_the_first(_section(ranked), most * (LONG_STEPS if _excluded(ranked[0].unit) else 1)) or [ranked[0]]
+
+
+def _excluded(unit: Unit) -> bool:
+    """Whether the unit stands below a heading that excludes: of exclusions none may be missing."""
+    return any(map(excludes, unit.path[-1:]))
 
 
 def _list_around(asked: Asked, likely: Sequence[Ranked], ranked: Sequence[Ranked], most: float) -> list[Ranked]:
-    """The list around the best unit, where it fits and the next likeliest unit is of it; of numbered steps, the first that fit."""
+    """The list around the best unit, where it fits and has the next likeliest unit; of steps or exclusions, those that fit."""
     items = (each for each in _section(ranked) if each.unit.kind == "list_item")
     # Items that follow one another are equally far from their place among all items.
     lists = itertools.groupby(enumerate(items), lambda placed: placed[1].unit.order - placed[0])
     runs = ([each for _, each in placed] for _, placed in lists)
     around = next((run for run in runs if ranked[0] in run), [])
-    numbered = asked.kind == "manner" and ranked[0].unit.text[:1].isdigit()
+    numbered = (asked.kind == "manner" and ranked[0].unit.text[:1].isdigit()) or _excluded(ranked[0].unit)
     shown = _from_the_first(around, most * (LONG_STEPS if numbered else 1))
     whole = len(shown) == len(around) and any(each in around for each in likely[1:2])
     steps = numbered or (asked.kind == "manner" and len(shown) == len(around))

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from actors.choosing.asked import Asked, holds, tells_time
 from actors.choosing.features import Read, words_of
+from actors.choosing.rows import cells
 from actors.choosing.signs import DEEP, LEAST_SHARE, Ranked
 from actors.choosing.units import MAIL
 from actors.evidence.standing import is_later, moves, out_of_date, when
@@ -101,11 +102,17 @@ def _newer_units(ranked: Sequence[Ranked], passages: Sequence[Passage], old: Map
     newer: dict[int, Ranked] = {}
     for one in ranked[:DEEP]:
         names = later.get(passages[one.unit.passage].source_id, ())
-        units = (each for each in ranked if passages[each.unit.passage].source_id in names)
+        units = (each for each in ranked if passages[each.unit.passage].source_id in names and _is_of_same(one, each))
         best = max(units, key=lambda each: _in_common(one, each), default=None)
         if best is not None and _in_common(one, best) >= _SAME:
             newer[one.unit.order] = best
     return newer
+
+
+def _is_of_same(one: Ranked, other: Ranked) -> bool:
+    """Whether not both are rows, or both of the same thing: prices of two things may be equal."""
+    first, second = (cells(each.unit.text)[:1] if each.unit.kind == "table_row" else () for each in (one, other))
+    return not first or not second or fold(first[0].value) == fold(second[0].value)
 
 
 def _in_common(one: Ranked, other: Ranked) -> float:
@@ -116,20 +123,28 @@ def _in_common(one: Ranked, other: Ranked) -> float:
 def _last_said(
     asked: Asked, ranked: list[Ranked], passages: Sequence[Passage], old: dict[str, str]
 ) -> tuple[list[Ranked], dict[str, str]]:
-    """The latest unit that returns to what the best one answers comes first, and both documents count as in force."""
+    """The latest unit that returns to what the best one answers comes first, and its document counts as in force; so does the best
+    one's if it is of one day, such as minutes.
+    """
     best, own = ranked[0], passages[ranked[0].unit.passage]
     returning = [
         each
         for each in ranked[:DEEP]
-        if is_later(passages[each.unit.passage], own) and _returns_to(asked, best, each.read)
+        if is_later(passages[each.unit.passage], own)
+        and _is_of_same(best, each)
+        and _returns_to(asked, best, each.read)
     ]
     if not returning:
         return ranked, old
     last = max(returning, key=lambda each: (_has_kind(asked, each.read), when(passages[each.unit.passage])))
-    both = {own.source_id, passages[last.unit.passage].source_id}
     first = replace(last, score=best.score + math.log(2), share=best.share)
     others = [each for each in ranked if each is not last]
-    return [first, *others], {name: by for name, by in old.items() if name not in both}
+    valid = {passages[last.unit.passage].source_id}
+    if len(when(own)) > 1:
+        valid.add(own.source_id)
+    else:
+        others[0] = replace(best, share=last.share)
+    return [first, *others], {name: by for name, by in old.items() if name not in valid}
 
 
 def _returns_to(asked: Asked, best: Ranked, later: Read) -> bool:

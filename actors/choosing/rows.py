@@ -13,8 +13,11 @@ from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from actors.choosing.aliases import same_days
-from actors.choosing.asked import Asked, Kind, counted, kind_of, measure_of, tells_time
+from actors.choosing.asked import Asked, Kind, counted, holds, kind_of, measure_of, tells_time
 from actors.facts.days import days, months
+from actors.facts.numbers.values import Value
+from actors.facts.reading import read
+from actors.facts.slots import matches
 from index.languages import FALLBACK, LANGUAGES, of
 from index.languages.characters import fold, is_han, is_hangul
 from index.languages.tables.kinds import variants_in
@@ -55,11 +58,12 @@ class Cell(NamedTuple):
 
 
 class Wish(NamedTuple):
-    """What a question asks for, by its concepts and by the concepts of its kind, and the months that it names."""
+    """What a question asks for, by its concepts and by the concepts of its kind, and the months and amounts that it names."""
 
     named: frozenset[str]
     of_kind: frozenset[str]
     months: frozenset[int]
+    amounts: tuple[Value, ...]
 
 
 class Found(NamedTuple):
@@ -91,7 +95,8 @@ def wish(question: str, language: str) -> Wish:
     named_months = months(
         fold(" ".join(word for word in question.split() if word[0].isupper() or len(word) > _LONGEST_VERB))
     )
-    return Wish(named, of_kind - named, named_months)
+    amounts = tuple(value for value in read(question).values if value.unit)
+    return Wish(named, of_kind - named, named_months, amounts)
 
 
 def asked_for(wanted: Wish, words: Set[str], row: Sequence[Cell], keys: Set[Cell]) -> list[Found]:
@@ -113,6 +118,10 @@ def _wanted(wanted: Wish, words: Set[str], name: str) -> tuple[float, int]:
     own, held = frozenset(terms(name)), concepts(name, LANGUAGES)
     if wanted.months and (of := months(fold(name))):  # a column for a season
         return float(not of.isdisjoint(wanted.months)), len(held & wanted.named)
+    if any(
+        matches(one, other) for one in read(name).values for other in wanted.amounts
+    ):  # "30 min", asked as "30 minutes"
+        return 1.0, len(held & wanted.named)
     by_words = len(own & words) / len(own) if own else 0.0
     telling = held if NAME in wanted.named or len(held) == 1 else held - {NAME}
     by_concept = len(telling & wanted.named) / len(telling) if telling else 0.0
@@ -152,6 +161,7 @@ MOST_OF_ROW = 580
 _MOST_ASKED, _MOST_NAMES, _MOST_OTHER_NAMES = 3, 2, 4
 _BETWEEN = " | "
 _MARKS = re.compile(r"[`*\"“”«»]+")
+_LISTED = re.compile(r"\s*[,;/、،，]\s*")
 _BRACKETS = re.compile(r"[(（][^()（）]*[)）]")
 
 
@@ -175,7 +185,7 @@ def look_up(asked: Asked, row: str) -> Looked:
     held: set[str] = set()
     keys: set[Cell] = set()
     for cell in there:
-        if named := _named(asked, cell.value):
+        if named := _named(asked, cell.value) or (_of_list(asked, cell.value) if cell is there[0] else frozenset()):
             held |= named
             keys.add(cell)
     if not keys:
@@ -184,6 +194,8 @@ def look_up(asked: Asked, row: str) -> Looked:
     found = asked_for(wish(asked.text, asked.language), rest, there, keys)
     if (noun := counted(asked.text)) in rest and noun not in terms(row):
         found = [each for each in found if each.share > HALF or each.held]
+    if not found and measure_of(asked.text):  # a price list may have a column for each size
+        found = [Found(HALF, 0, c) for c in there if c not in keys and holds(asked.kind, c.value, asked.text)]
     if asked.kind == "time":
         found = [each for each in found if _tells_when(each, rest if len(there) > len(keys) + 1 else frozenset())]
     share, best = (found[0].share, found[0].cell) if found else (0.0, None)
@@ -206,6 +218,13 @@ def _named(asked: Asked, value: str) -> frozenset[str]:
         if folded != identifier and folded in identifier:
             return frozenset()
     return words
+
+
+def _of_list(asked: Asked, value: str) -> frozenset[str]:
+    """The terms of the question that one of the things is which a row is for: "Violin, viola"."""
+    parts = _LISTED.split(value)
+    named = (_named(asked, part) for part in parts) if len(parts) > 1 else ()
+    return next(filter(None, named), frozenset())
 
 
 @lru_cache(maxsize=256)

@@ -1,8 +1,10 @@
-"""Find the rows that lack what a question denies: "who has not paid?", "which forms are missing?".
+"""Find the rows and sections that lack what a question denies: "who has not paid?", "what is not covered?".
 
 A row lacks it where a column that the question names says so ("no", "missing"), or is empty while other rows of the table have
-it. A question about what is forbidden ("what can a guest not eat?") denies nothing in this sense. Also: whether a question is if
-something is allowed, which rows of what was done do not tell.
+it. A question about what is forbidden ("what can a guest not eat?") denies nothing in this sense. Of two sections of a document, of
+which one excludes ("Exclusions") and the other is named by the question ("What is covered"), the first lacks it.
+
+Also: whether a question is if something is allowed, which rows of what was done do not tell.
 """
 
 import itertools
@@ -15,19 +17,22 @@ from actors.choosing.rows import NAME, Cell, cells, concepts
 from actors.choosing.units import Unit
 from actors.facts.lexicon import forces
 from actors.facts.reading import read
+from bus.wire.parts import Passage
 from index.languages import FALLBACK, LANGUAGES, union
 from index.languages.characters import fold
-from index.languages.negation import is_negated
+from index.languages.negation import excludes, is_negated
 from index.languages.words import terms
 
 #: What "cannot" and "can … not" are.
 _BANS: Final = frozenset(("ban", "permission"))
+#: Kinds of questions whose denial is no choice between sections: "why does it not start?"
+_WAYS: Final = ("manner", "reason", "yes_no")
 _PENDING: Final = union(lambda language: language.terms.negation.pending)
 
 
 class Undone(NamedTuple):
-    """By the order of a unit: `lacks`, in how many columns a row lacks what is denied; `has`, the rows that have it. `terms`: those
-    of the question that the columns stand for.
+    """By the order of a unit: `lacks`, in how many columns a row lacks what is denied, or 1 below a heading that excludes;
+    `has`, the rows and units that have it. `terms`: those of the question that the columns or headings stand for.
     """
 
     lacks: Mapping[int, int]
@@ -38,10 +43,11 @@ class Undone(NamedTuple):
 NOTHING: Final = Undone({}, frozenset(), frozenset())
 
 
-def undone(asked: Asked, units: Iterable[Unit]) -> Undone:
-    """The rows that lack what the question denies, and those that have it; NOTHING for a question that denies nothing."""
+def undone(asked: Asked, units: Iterable[Unit], passages: Sequence[Passage]) -> Undone:
+    """What lacks what the question denies, and what has it; NOTHING for a question that denies nothing."""
+    units = tuple(units)
     if not _denies(asked.text, _language(asked)):
-        return NOTHING
+        return _sections(asked, units, passages)
     tables: dict[tuple[int, int, str], dict[int, tuple[Cell, ...]]] = {}
     for unit in units:
         if unit.kind == "table_row" and (row := cells(unit.text)):
@@ -57,7 +63,31 @@ def undone(asked: Asked, units: Iterable[Unit]) -> Undone:
                 lacks[order] = count
             elif columns or not any(is_negated(cell.value) for cell in row):
                 has.add(order)
-    return Undone(lacks, frozenset(has), frozenset(held))
+    return Undone(lacks, frozenset(has), frozenset(held)) if lacks else _sections(asked, units, passages, has)
+
+
+def _sections(asked: Asked, units: Sequence[Unit], passages: Sequence[Passage], has: Iterable[int] = ()) -> Undone:
+    """The units below a heading that excludes, and those of the same document below another one with words of the question."""
+    kept = Undone({}, frozenset(has), frozenset()) if has else NOTHING
+    if asked.kind in _WAYS or not is_negated(asked.text):
+        return kept
+    excluding: dict[str, list[int]] = {}
+    affirming: dict[str, dict[int, frozenset[str]]] = {}
+    for unit in units:
+        document, heading = passages[unit.passage].source_id, unit.path[-1] if unit.path else ""
+        if excludes(heading):
+            excluding.setdefault(document, []).append(unit.order)
+        elif words := asked.terms.keys() & frozenset(terms(heading)):
+            affirming.setdefault(document, {})[unit.order] = words
+    both = excluding.keys() & affirming.keys()
+    if not both:
+        return kept
+    found = {order: words for document in sorted(both) for order, words in affirming[document].items()}
+    return Undone(
+        {order: 1 for document in both for order in excluding[document]},
+        found.keys() | frozenset(has),
+        frozenset().union(*found.values()),
+    )
 
 
 @lru_cache(maxsize=256)

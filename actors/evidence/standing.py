@@ -58,7 +58,7 @@ class Dated(Named, Protocol):
 def out_of_date[D: Dated](parts_of_all: Sequence[D], question: str = "") -> dict[str, str]:
     """The source ids of documents that are out of date, each with its replacement; "" if only the document states it.
 
-    `question`: the question. A document that it names by year or version stays.
+    `question`: the question. A document stays that it names by a year or version which the replacement has not.
     """
     documents: dict[str, list[D]] = {}
     for one in parts_of_all:
@@ -71,11 +71,9 @@ def out_of_date[D: Dated](parts_of_all: Sequence[D], question: str = "") -> dict
         if source_id not in old and _says_so_itself(parts):
             old[source_id] = ""
     wanted = _marks(question)
-    return {
-        source_id: _newest(by, old)
-        for source_id, by in old.items()
-        if not wanted & _marks(_name(documents[source_id][0]))
-    }
+    found = {source_id: _newest(by, old) for source_id, by in old.items()}
+    marks = {source_id: _marks(_name(parts[0])) for source_id, parts in documents.items()}
+    return {name: by for name, by in found.items() if not wanted & (marks[name] - marks.get(by, set()))}
 
 
 def later(passages: Sequence[Passage], request: SearchRequest) -> SearchRequest | None:
@@ -86,6 +84,7 @@ def later(passages: Sequence[Passage], request: SearchRequest) -> SearchRequest 
     pattern = _VERSION.sub(_any_digits, _DATE.sub(_any_digits, DAY.sub(_any_digits, plain)))
     if pattern == plain or len(pattern) >= LONGEST_PATH:
         return None
+    pattern = _ENDING.sub(".*", pattern)  # a later version may have another format
     named = Filter(path="/" + re.sub(r"(?:[\s_.-]*\*)+", "*", pattern))
     return replace(request, filter=narrowed(request.filter, named), snapshot=passages[0].snapshot)
 

@@ -36,7 +36,7 @@ from index.languages.characters import HAN, fold, normal
 from index.languages.detection import detect, same_script
 from index.text.citations import markers, strip_markers
 from index.text.sentences import split
-from prompts.contracts import Evidence
+from prompts.contracts import SECTIONS, Evidence
 
 # "Source: handbook, p. 12" names the source of the answer; its numbers are not the evidence's.
 _SOURCE_LINE = re.compile(
@@ -132,9 +132,11 @@ def _read(sentence: str, evidence: Sequence[Evidence]) -> _Read:
 
 
 def _is_title(sentence: str, evidence: Sequence[Evidence]) -> bool:
-    """Whether the sentence is only the name of a source, or of a part of its title."""
+    """Whether the sentence is only the name of a source, of a part of its title, or a heading above the evidence."""
     bare = strip_markers(sentence).strip(_TITLE_MARKS)
-    return bool(bare) and any(bare in item.title for item in evidence)
+    above = [heading for item in evidence for heading in item.section.split(SECTIONS)]
+    heading = re.compile(rf"[\W\d]*{re.escape(bare)}")
+    return bool(bare) and (any(bare in item.title for item in evidence) or any(map(heading.fullmatch, above)))
 
 
 def stands_alone(sentence: str, evidence: Sequence[Evidence]) -> bool:

@@ -11,6 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from actors.evidence.spans import Slice
+from actors.evidence.standing import out_of_date
 from actors.question.resolved import asks_model
 from bus.powers.searching import SearchRequest
 from bus.wire.parts import Passage, Question
@@ -83,7 +84,9 @@ def _document_of(question: Question, passages: Sequence[Passage]) -> str:
         if passage.source_id not in shares:
             shares[passage.source_id] = _share(wanted, _name(passage))
     best = max(shares, key=lambda source: shares[source], default="")
-    return best if best and shares[best] >= _NAMED else ""
+    if not best or shares[best] < _NAMED:
+        return ""
+    return out_of_date(passages, question.text).get(best) or best
 
 
 def _readable(passage: Passage, shortest: float = 0.0) -> list[Unit]:

@@ -51,6 +51,30 @@ def shown(question: str, shares: Sequence[float], paragraphs: Sequence[str]) -> 
     return [each.unit.text for each in to_show(asked, sorted(ranked, key=lambda each: -each.share))]
 
 
+COVER = (
+    "# What we cover", "We cover loss of and damage to the goods, wherever they are carried.",
+    "# What we do not cover", "- Goods that were packed badly.", "- Delay.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("What is not covered?", "- Goods that were packed badly."),
+        ("What is covered?", COVER[1]),
+        ("Why is a claim for goods not paid?", COVER[1]),  # no choice between the sections
+    ],
+)
+def test_denial_asks_for_the_section_that_excludes(question: str, first: str) -> None:
+    assert found(question, *COVER)[0].unit.text == first
+
+
+def test_exclusions_are_shown_whole() -> None:
+    items = [f"- {paragraph(word, 140)}" for word in ("alder", "birch", "cedar", "elder", "fir")]
+    for heading, number in (("# Exclusions", 5), ("# Inclusions", 4)):
+        assert len(shown(heading.strip("# "), [0.3, 0.2, 0.1, 0.1, 0.1], [heading, *items])) == number
+
+
 def paragraph(word: str, weight: int) -> str:
     return (f"{word.capitalize()} " * weight)[: weight - 1].strip() + "."
 

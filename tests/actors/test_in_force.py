@@ -2,12 +2,13 @@
 
 import msgspec
 import pytest
+from groundwire.wire import Block
 
 from actors.choosing.asked import read_question
 from actors.choosing.choose import rank
 from actors.choosing.units import units_of
 from actors.choosing.weights import weights
-from actors.evidence.standing import is_later
+from actors.evidence.standing import is_later, out_of_date
 from actors.select_evidence import select_evidence
 from bus.powers.protocols import unnoted
 from bus.wire.messages import AnswerRequested, PassagesReady
@@ -77,6 +78,53 @@ def test_names_of_one_series_differ_in_more_than_dates(older: str, newer: str) -
 async def test_later_minutes_replace_only_what_they_speak_of(later: str) -> None:
     found = minutes("The office moves on 1 July.", "The office moves on 5 August instead.", later)
     assert await first_shown("When does the office move?", *found) == found[1].source_id
+
+
+def test_draft_of_the_year_in_question_is_replaced() -> None:
+    draft, final = (
+        passage(f"minutes 2024-09-09 {state}.docx", "The fee is 90.", title=f"Minutes 2024-09-09 {state}")
+        for state in ("draft", "FINAL")
+    )
+    for text, old in (("What is the fee in September 2024?", {draft.source_id}), ("the fee in the draft", set())):
+        assert out_of_date((draft, final), text).keys() == old
+
+
+async def test_row_is_replaced_by_one_of_the_same_thing() -> None:
+    old, new = (
+        passage(f"prices {year}.csv", text, title=f"Prices {year}", char_start=0, char_end=len(text), blocks=rows(text))
+        for year, text in (
+            (2023, "For: Violin | Lesson: 48 € | Hour: 90 € | Term: 480 €\nFor: Guitar | Lesson: 45 €"),
+            (2024, "For: Guitar | Lesson: 48 € | Hour: 90 € | Term: 480 €\nFor: Violin | Lesson: 51 €"),
+        )
+    )
+    ready = PassagesReady(question=question(text="What does a violin lesson cost?"), passages=(old, new), snapshot="s1")
+    ended = await select_evidence.handle(ready, ScriptedAsk(), unnoted)
+    assert isinstance(ended, AnswerRequested)
+    assert ended.evidence[0].text == "For: Violin | Lesson: 51 €"
+
+
+async def test_older_version_is_replaced_as_a_whole() -> None:
+    old, new = (
+        passage(f"rules {year}.md", text, title=f"Rules {year}")
+        for year, text in (
+            (2022, "Withdrawal before week four: half of the fee is paid back by the school."),
+            (2024, "The school pays the fee back, less 40 euros."),
+        )
+    )
+    ready = PassagesReady(
+        question=question(text="What does the school pay back on withdrawal?"), passages=(old, new), snapshot="s1"
+    )
+    ended = await select_evidence.handle(ready, ScriptedAsk(), unnoted)
+    assert isinstance(ended, AnswerRequested)
+    assert [span.source_id for span in ended.evidence] == [new.source_id]
+
+
+def rows(text: str) -> tuple[Block, ...]:
+    starts = [0, text.index("\n") + 1]
+    return tuple(
+        Block(kind="table_row", start=start, end=end)
+        for start, end in zip(starts, (starts[1] - 1, len(text)), strict=True)
+    )
 
 
 async def test_later_document_of_the_same_precedes_a_nearer_earlier_one() -> None:

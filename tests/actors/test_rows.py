@@ -51,6 +51,12 @@ def lead(text: str, row: str) -> str:
             "Low (Nov–Mar): 62",
         ),
         ("제비 방은 7월에 얼마예요?", "방: 제비 | 비수기 (11~3월): 62 | 성수기 (7~8월): 98", "성수기 (7~8월): 98"),
+        (
+            "how much is a viola lesson of 45 minutes",
+            "For: Violin, viola | 30 min: 34 € | 45 min: 49 €",
+            "45 min: 49 €",
+        ),
+        ("what does a violin lesson cost", "For: Violin, viola | Short: 34 € | Place: hall", "Short: 34 €"),
         ("puerto de la consola", "Servicio: Consola | Puerto: 8443 | Estado: activo", "Puerto: 8443"),
     ],
 )

@@ -8,11 +8,12 @@ from typing import Final
 from actors.choosing.units import LONG_STEPS
 from index.languages import spoken
 from index.languages.detection import detect
+from index.languages.negation import excludes
 from index.text.citations import strip_markers
 from index.text.passages import weigh
 from index.text.sentences import split
 from prompts import notices
-from prompts.contracts import Evidence
+from prompts.contracts import SECTIONS, Evidence
 from runtime.engines.extractive.quoted import Quoted, in_reading_order, said_once
 from runtime.engines.extractive.quoting import Limits, answers, cite, clean, laid_out, quoted_unit, shorten
 from runtime.engines.extractive.ranking import Read, read_units
@@ -102,8 +103,9 @@ def _leads(read: Read, quoted: Quoted, evidence: Evidence) -> bool:
 
 def _fitting(found: list[Quoted], leading: Set[tuple[int, int]]) -> list[Quoted]:
     kept = in_reading_order(found)
-    steps = any(each.item[:1].isdigit() and (each.evidence.n, each.position) in leading for each in kept)
-    most = MOST * (LONG_STEPS if steps else 1)
+    lead = [each for each in kept if (each.evidence.n, each.position) in leading]
+    whole = any(each.item[:1].isdigit() or excludes(each.evidence.section.split(SECTIONS)[-1]) for each in lead)
+    most = MOST * (LONG_STEPS if whole else 1)
     beside = [each for each in kept if (each.evidence.n, each.position) not in leading]
     for each in [*reversed(beside), *(each for each in reversed(kept) if each not in beside)]:
         if _weight(kept) <= most or len(kept) == 1:
