@@ -1,6 +1,5 @@
 """The snapshots of an index over OpenSearch: which there are, what each is, and the model that travels with a generation."""
 
-import os
 import re
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ from index.opensearch.bulk import PATIENCE_S
 from index.opensearch.client import CONFLICT, Address, Client, RequestRefused
 from index.opensearch.layout import DOCUMENTS, STATE, Names, State, alias, packed, unpacked
 
+#: What a sink names a snapshot: its generation and its build, and a random end.
 _ID = re.compile(r"g(\d{6,})-u\d{6,}-[0-9a-f]{8}")
 #: Far below what a cluster takes in one request.
 _CHUNK_BYTES = 4 * 2**20
@@ -105,10 +105,6 @@ def generation_of(name: str) -> int:
     """0, no generation, for any other name."""
     match = _ID.fullmatch(name)
     return int(match[1]) if match else 0
-
-
-def snapshot_name(generation: int, build: int) -> str:
-    return f"g{generation:06d}-u{build:06d}-{os.urandom(4).hex()}"
 
 
 def _state(client: Client, found: dict[str, Any]) -> State:

@@ -55,7 +55,6 @@ class Writing:
         spool: Spool,
         parent: State | None,
         build: int,
-        snapshot: str,
         tell: Callable[[str, int, int], None],
         embedder: Embedder | None,
     ) -> None:
@@ -63,7 +62,6 @@ class Writing:
         self._spool = spool
         self._parent = parent
         self._build = build
-        self._snapshot = snapshot
         self._tell = tell
         self.spec, self._embedder = _embedder(embedder, parent)
         self._bulk = Bulk(client)
