@@ -1,6 +1,6 @@
 """The input of the two parts of a build, and the progress they report."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import msgspec
 
@@ -35,8 +35,3 @@ class Progress(msgspec.Struct, frozen=True):
     total: int = 0
     results: dict[str, float] = {}
     error: str = ""
-
-
-def numbers(ranges: list[tuple[int, int]]) -> Iterator[int]:
-    for first, count in ranges:
-        yield from range(first, first + count)

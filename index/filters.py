@@ -27,8 +27,8 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
     """A document passes when it fits every field that is given; a document without a date does not fit `after`.
 
     `path`: a source id, or a pattern over source ids as in a .gitignore: `guide/**`, `*.pdf`, a folder's or a file's name.
-    `tag`: one tag, or several of which the document has any, in capitals or not. `language`: the document's, not that of single
-    passages are in. `after`: a date like 2026-01-31; the document is dated on that day or later.
+    `tag`: one tag, or several of which the document has any, in capitals or not. `language`: the document's own, not
+    those of single passages. `after`: a date like 2026-01-31; the document is dated on that day or later.
     """
 
     path: Annotated[str, Meta(min_length=1, max_length=LONGEST_PATH)] | None = None

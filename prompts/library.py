@@ -227,9 +227,8 @@ def _constants(variables: Prompt[Any]) -> dict[str, str]:
 
 
 def _max_tokens(variables: Prompt[Any], file: PromptFile, override: AgentOverride) -> int:
-    if isinstance(
-        variables, GuardLanguage
-    ):  # allows a reply as long as the text: a token is rarely shorter than half a character
+    # A translation may be as long as the text: a token is rarely shorter than half a character.
+    if isinstance(variables, GuardLanguage):
         return min(override.max_tokens or file.max_tokens, max(64, 2 * len(variables.text)))
     wanted: int | None = getattr(variables, "max_tokens", None)
     return override.max_tokens or wanted or file.max_tokens

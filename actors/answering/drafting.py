@@ -41,12 +41,10 @@ def no_model(request: AnswerRequested, failure: Failure) -> AnswerSettled:
     """The fallback of the answering actor: without a model the run fails, and where it refuses the closest passages are shown."""
     if isinstance(failure, ContentRefused):
         return closest(
-            request.question,
+            request,
             failure.reason,
             [passage_of(span) for span in request.evidence],
             refuse_reason=notices.text("replies", "content_refused", request.question.language),
-            snapshot=request.snapshot,
-            rounds=request.rounds,
         )
     return fail(request.question, failure.reason, str(failure))
 

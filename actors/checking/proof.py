@@ -5,17 +5,10 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 from typing import Final
 
+from actors.checking import thresholds
 from actors.checking.claims import SHORT_WORDS, Claim, without_mark
 from actors.checking.rows import says_row
 from actors.checking.spans import Candidate, Stems, compared, content, density, words_of
-from actors.checking.thresholds import (
-    CLOSE_TOGETHER,
-    LEAD_SHARE,
-    LONGER,
-    OWN_SHARE,
-    OWN_SHARE_BELOW,
-    SPARE_WORDS,
-)
 from actors.facts.lexicon import forces
 from actors.facts.numbers.units import unit_after
 from actors.facts.reading import read
@@ -57,11 +50,11 @@ def _says(claim: Claim, wanted: Stems, span: Candidate) -> bool:
     weight = len(wanted) + len(slots(claim.text))
     share = share_of(wanted, own)
     return (
-        len(missing) * SPARE_WORDS <= len(wanted)
+        len(missing) * thresholds.SPARE_WORDS <= len(wanted)
         and missing.isdisjoint(names_of(claim))
-        and (share >= OWN_SHARE or (share >= OWN_SHARE_BELOW and wanted <= own | span.above))
-        and (weight >= SHORT_WORDS or len(span.own) <= LONGER * weight)
-        and density(wanted, span.text) >= CLOSE_TOGETHER
+        and (share >= thresholds.OWN_SHARE or (share >= thresholds.OWN_SHARE_BELOW and wanted <= own | span.above))
+        and (weight >= SHORT_WORDS or len(span.own) <= thresholds.LONGER * weight)
+        and density(wanted, span.text) >= thresholds.CLOSE_TOGETHER
         and not _replaces(claim.text, span.text)
         and not _QUESTION.search(span.text)
     )
@@ -163,7 +156,7 @@ def _forces(text: str) -> set[str]:
 def on_lead(claim: Claim, span: Candidate) -> bool:
     """Whether the span of a short claim is about what the claim's lead names."""
     lead = words_of(claim.lead)
-    return not lead or len(words_of(claim.text)) >= SHORT_WORDS or share_of(lead, span.there) >= LEAD_SHARE
+    return not lead or len(words_of(claim.text)) >= SHORT_WORDS or share_of(lead, span.there) >= thresholds.LEAD_SHARE
 
 
 def share_of(wanted: Stems, there: Stems) -> float:

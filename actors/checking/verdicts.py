@@ -12,20 +12,11 @@ from typing import Final
 
 import msgspec
 
+from actors.checking import thresholds
 from actors.checking.claims import SHORT_WORDS, Claim
 from actors.checking.proof import names_of, on_lead, proves, share_of
 from actors.checking.report import CheckedSentence, Verdict
 from actors.checking.spans import Candidate, Found, Stems, compared, content, density, words_of
-from actors.checking.thresholds import (
-    CLOSE_TOGETHER,
-    COVERED,
-    COVERED_SHARE,
-    DENIED_SUBJECT,
-    LONGER,
-    SAME_SUBJECT,
-    SAME_WORDS,
-    SPANS,
-)
 from actors.facts.numbers.values import NumberRange, Value
 from actors.facts.reading import read
 from actors.facts.slots import slot_index
@@ -55,7 +46,7 @@ def judged(claim: Claim, found: Found) -> CheckedSentence:
         return _result(claim, "no_claim")
     if len(claim.text) > LONGEST:
         return _result(claim, "unverified", f"it is longer than {LONGEST} characters; shorten it")
-    near = found.nearest(claim, SPANS)
+    near = found.nearest(claim, thresholds.SPANS)
     if proof := next((span for span in near if proves(claim, span)), None):
         return _result(claim, "verified", "", proof)
     evidence = [span.evidence(n) for n, span in enumerate(near, 1)]
@@ -150,10 +141,10 @@ def _opposes(flag: Flag, claim: Claim, span: Candidate) -> bool:
     undisputed = wanted if denied else wanted - words_of(flag.words)
     missing = undisputed - span.there
     return (
-        len(undisputed & span.there) >= SAME_WORDS
-        and share_of(undisputed, span.own) >= (DENIED_SUBJECT if denied else SAME_SUBJECT)
-        and density(undisputed, span.text) >= CLOSE_TOGETHER
-        and (flag.kind == "fabricated_number" or len(span.own) <= LONGER * len(wanted))
+        len(undisputed & span.there) >= thresholds.SAME_WORDS
+        and share_of(undisputed, span.own) >= (thresholds.DENIED_SUBJECT if denied else thresholds.SAME_SUBJECT)
+        and density(undisputed, span.text) >= thresholds.CLOSE_TOGETHER
+        and (flag.kind == "fabricated_number" or len(span.own) <= thresholds.LONGER * len(wanted))
         and (not missing or (len(undisputed) > SHORT_WORDS and missing.isdisjoint(names_of(claim))))
         and on_lead(claim, span)
     )
@@ -171,10 +162,10 @@ def _instead(flag: Flag) -> str:
 
 def _covered(claim: Claim, near: list[Candidate], found: Found) -> bool:
     wanted = words_of(claim.text)
-    if found.coverage is not None and found.coverage >= _by_script(COVERED, wanted):
+    if found.coverage is not None and found.coverage >= _by_script(thresholds.COVERED, wanted):
         return True
     best = max(found.weight(wanted & span.there) for span in near) / (found.weight(wanted) or 1.0)
-    return best >= _by_script(COVERED_SHARE, wanted) * (1 if found.coverage is None else 2)
+    return best >= _by_script(thresholds.COVERED_SHARE, wanted) * (1 if found.coverage is None else 2)
 
 
 def _by_script(shares: Mapping[str, float], words: Stems) -> float:

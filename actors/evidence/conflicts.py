@@ -13,18 +13,10 @@ from typing import Final
 
 import msgspec
 
+from actors.evidence import thresholds
 from actors.evidence.near_copies import contradicted, in_key
 from actors.evidence.spans import Slice, numbered
 from actors.evidence.statements import Amount, Statement, all_statements, same, statements
-from actors.evidence.thresholds import (
-    ALIKE_SHARE,
-    ALIKE_SHARE_IN_DOCUMENT,
-    CONFLICT_SUBJECT_CHARS,
-    CONFLICTS,
-    REWORDED_SHARE,
-    SHARED_WORDS,
-    VALUE_CONTEXT_SHARE,
-)
 from actors.facts.reading import read
 from actors.facts.stems import stems, stems_in
 from bus.wire.parts import Conflict, Passage, Span
@@ -53,7 +45,7 @@ def conflicts_in(
         conflict = _disagreement(first, second)
         if conflict is not None and not any(_same_pair(conflict, other) for other in conflicts):
             conflicts.append(_settled(conflict, first.source_id, second.source_id, old))
-    return tuple(conflicts[:CONFLICTS])
+    return tuple(conflicts[: thresholds.CONFLICTS])
 
 
 def _in_passage(span: Span, passages: Sequence[Passage]) -> Iterable[Statement]:
@@ -82,7 +74,7 @@ def opposing(evidence: Sequence[Span], passages: Sequence[Passage]) -> tuple[Spa
         for other in statements(whole, like=like):
             if any(_disagreement(one, other) for one in stated):
                 slices.setdefault(passage.source_id, (at, other.start, other.end))
-    more = numbered(passages, list(slices.values())[:CONFLICTS])
+    more = numbered(passages, list(slices.values())[: thresholds.CONFLICTS])
     return tuple(msgspec.structs.replace(span, n=len(evidence) + span.n) for span in more)
 
 
@@ -105,7 +97,7 @@ def _conflict(first: Statement, second: Statement) -> Conflict | None:
     if not first.amounts or not second.amounts or not _alike(first, second):
         return None
     pair = _one_difference(first.amounts, second.amounts)
-    if pair is None or not _same_kind(*pair) or _likeness(*pair) < VALUE_CONTEXT_SHARE:
+    if pair is None or not _same_kind(*pair) or _likeness(*pair) < thresholds.VALUE_CONTEXT_SHARE:
         return None
     mine, theirs = pair
     if in_key(first.text, mine.text) or in_key(second.text, theirs.text):
@@ -130,14 +122,14 @@ def _scope_conflict(first: Statement, second: Statement) -> Conflict | None:
         or second.scope is None
         or first.scope.everybody == second.scope.everybody
         or first.source_id == second.source_id
-        or common < max(SHARED_WORDS, ALIKE_SHARE * len(first.words | second.words))
+        or common < max(thresholds.SHARED_WORDS, thresholds.ALIKE_SHARE * len(first.words | second.words))
         or any(not any(same(one, other) for other in second.amounts) for one in first.amounts)
     ):
         return None
     shared = " ".join(word for word in first.text.split() if word in second.text.split())
     return Conflict(
         kind="scope",
-        subject=(shared or first.text)[:CONFLICT_SUBJECT_CHARS],
+        subject=(shared or first.text)[: thresholds.CONFLICT_SUBJECT_CHARS],
         first_n=first.n,
         second_n=second.n,
         first=first.scope.text,
@@ -151,7 +143,7 @@ def _wording_conflict(first: Statement, second: Statement) -> Conflict | None:
         return None
     return Conflict(
         kind="wording",
-        subject=" ".join(first.text.split())[:CONFLICT_SUBJECT_CHARS],
+        subject=" ".join(first.text.split())[: thresholds.CONFLICT_SUBJECT_CHARS],
         first_n=first.n,
         second_n=second.n,
         first=copy.as_written[0],
@@ -162,19 +154,19 @@ def _wording_conflict(first: Statement, second: Statement) -> Conflict | None:
 def _alike(first: Statement, second: Statement) -> bool:
     """Whether both are about the same thing: the span of one has everything that the other states."""
     shared = first.words & second.words
-    if len(shared) < SHARED_WORDS:
+    if len(shared) < thresholds.SHARED_WORDS:
         return False
     if first.source_id == second.source_id and first.headings != second.headings:
         return False
     if CELLS in first.text and CELLS in second.text and _of_two(first, second):
         return False
     alike = len(shared) / len(first.words | second.words)
-    if alike < (ALIKE_SHARE_IN_DOCUMENT if first.source_id == second.source_id else ALIKE_SHARE):
+    if alike < (thresholds.ALIKE_SHARE_IN_DOCUMENT if first.source_id == second.source_id else thresholds.ALIKE_SHARE):
         return False
     only_first, only_second = _missing(first.words, second.around), _missing(second.words, first.around)
     if not only_first or not only_second:
         return True
-    return alike >= REWORDED_SHARE and not _replaced(first.text, only_first, second.text, only_second)
+    return alike >= thresholds.REWORDED_SHARE and not _replaced(first.text, only_first, second.text, only_second)
 
 
 def _of_two(first: Statement, second: Statement) -> bool:
@@ -248,7 +240,11 @@ def _subject(first: Statement, second: Statement, value: Amount) -> str:
             words.append(plain[start:end])
         at = max(at, end)
     subject = " ".join(words)
-    return subject if len(subject) <= CONFLICT_SUBJECT_CHARS else subject[: CONFLICT_SUBJECT_CHARS - 1].rstrip() + "…"
+    return (
+        subject
+        if len(subject) <= thresholds.CONFLICT_SUBJECT_CHARS
+        else subject[: thresholds.CONFLICT_SUBJECT_CHARS - 1].rstrip() + "…"
+    )
 
 
 def _same_pair(one: Conflict, other: Conflict) -> bool:

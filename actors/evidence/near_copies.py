@@ -11,16 +11,8 @@ from typing import Final, Literal
 
 import msgspec
 
+from actors.evidence import thresholds
 from actors.evidence.statements import Statement, written
-from actors.evidence.thresholds import (
-    COMMON_WORDS,
-    NAME_AGREEMENT_SHARE,
-    NAME_CONTEXT_WORDS,
-    NEAR_COPY_SHARE,
-    REPLACED_CHARS,
-    SPELLING_RATIO,
-    TURN_CONTEXT_WORDS,
-)
 from actors.facts.lexicon import exclude, forces, terms
 from actors.facts.reading import TOKEN, read
 from actors.facts.stems import stems
@@ -68,15 +60,20 @@ def near_copy(first: str, second: str, language: str) -> NearCopy | None:
     end = 0
     while end < least - begin and mine[-1 - end][2] == theirs[-1 - end][2]:
         end += 1
-    if not most or (begin + end) / most < NEAR_COPY_SHARE or begin + end == most or language not in LANGUAGES:
+    if (
+        not most
+        or (begin + end) / most < thresholds.NEAR_COPY_SHARE
+        or begin + end == most
+        or language not in LANGUAGES
+    ):
         return None
     here, there = _stretch(mine, begin, end), _stretch(theirs, begin, end)
-    if max(here[1] - here[0], there[1] - there[0]) > REPLACED_CHARS:
+    if max(here[1] - here[0], there[1] - there[0]) > thresholds.REPLACED_CHARS:
         return None
     between = {word for _, _, word in mine[begin : len(mine) - end]} & {
         word for _, _, word in theirs[begin : len(theirs) - end]
     }
-    turn = None if len(between) > COMMON_WORDS else _turn(one, here, other, there, language)
+    turn = None if len(between) > thresholds.COMMON_WORDS else _turn(one, here, other, there, language)
     if turn is None:
         return None
     words = stems(one)
@@ -155,7 +152,7 @@ def _exchanged(mine: str, theirs: str) -> bool:
         return False
     if any(len(a) > 1 and (a.startswith(b) or b.startswith(a)) for a in words for b in instead):
         return False
-    return SequenceMatcher(None, mine, theirs, autojunk=False).ratio() < SPELLING_RATIO
+    return SequenceMatcher(None, mine, theirs, autojunk=False).ratio() < thresholds.SPELLING_RATIO
 
 
 def contradicted(first: Statement, second: Statement) -> NearCopy | None:
@@ -173,12 +170,12 @@ def contradicted(first: Statement, second: Statement) -> NearCopy | None:
 
 
 def _of_two_things(copy: NearCopy, first: Statement, second: Statement) -> bool:
-    fewest = NAME_CONTEXT_WORDS if copy.turn == "other" else TURN_CONTEXT_WORDS
+    fewest = thresholds.NAME_CONTEXT_WORDS if copy.turn == "other" else thresholds.TURN_CONTEXT_WORDS
     if copy.before + copy.after < fewest or in_key(first.text, copy.first) or in_key(second.text, copy.second):
         return True
     if copy.turn in ("negation", "force"):
         return False
-    if copy.turn == "other" and copy.share < NAME_AGREEMENT_SHARE:
+    if copy.turn == "other" and copy.share < thresholds.NAME_AGREEMENT_SHARE:
         return True
     if _named_above(copy.first, first, second) or _named_above(copy.second, second, first):
         return True

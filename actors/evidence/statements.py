@@ -11,16 +11,8 @@ from typing import Final
 
 import msgspec
 
+from actors.evidence import thresholds
 from actors.evidence.spans import share_held
-from actors.evidence.thresholds import (
-    AMOUNT_CONTEXT_WORDS,
-    AMOUNTS,
-    NAMING_WORD_CHARS,
-    ROUGHLY_ALIKE_SHARE,
-    SCOPE_CHARS,
-    STATEMENT_WORDS,
-    YEARS,
-)
 from actors.facts.numbers.units import CURRENCY_SIGNS, unit_after
 from actors.facts.numbers.values import Value
 from actors.facts.reading import TOKEN, Reading, read
@@ -82,7 +74,7 @@ def amounts(sentence: str) -> tuple[Amount, ...]:
     """
     reading = read(sentence)
     groups = _groups(reading)
-    if len(groups) > AMOUNTS:
+    if len(groups) > thresholds.AMOUNTS:
         return ()
     offsets = _offsets(sentence, reading.text) if groups else None
     return tuple(_amount(sentence, reading, group, offsets) for group in groups)
@@ -116,7 +108,7 @@ def _ends_name(text: str, value: Value) -> bool:
 
 def _identifies(text: str, value: Value) -> bool:
     """Whether the number only names a thing, by the word before it."""
-    return _IDENTIFIES.search(text, max(0, value.start - NAMING_WORD_CHARS), value.start) is not None
+    return _IDENTIFIES.search(text, max(0, value.start - thresholds.NAMING_WORD_CHARS), value.start) is not None
 
 
 def _is_version(text: str, value: Value) -> bool:
@@ -131,7 +123,7 @@ def _is_calendar(values: tuple[Value, ...]) -> bool:
     """A month with what belongs to it, or a year."""
     if len(values) == 1:
         (only,) = values
-        low, high = YEARS
+        low, high = thresholds.YEARS
         whole = all(low <= reading < high and reading == int(reading) for reading in only.readings)
         return only.unit == "month" or (whole and only.unit in ("", "year") and only.end - only.start == 4)
     return any(value.unit == "month" for value in values) and all(
@@ -150,8 +142,8 @@ def _amount(sentence: str, reading: Reading, group: tuple[Value, ...], offsets: 
     row = stems(reading.text)
     first = bisect_right(row, start, key=lambda stem: stem.end)
     last = bisect_left(row, end, key=lambda stem: stem.start)
-    before = [stem.stem for stem in row[max(0, first - AMOUNT_CONTEXT_WORDS) : first]]
-    after = [stem.stem for stem in row[last : last + AMOUNT_CONTEXT_WORDS]]
+    before = [stem.stem for stem in row[max(0, first - thresholds.AMOUNT_CONTEXT_WORDS) : first]]
+    after = [stem.stem for stem in row[last : last + thresholds.AMOUNT_CONTEXT_WORDS]]
     return Amount(group, " ".join(text.split()), start, end, (frozenset(before), frozenset(after)))
 
 
@@ -192,11 +184,11 @@ def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 def _stretch(sentence: str, start: int, end: int) -> str:
     """Whole words around that position, within the clause."""
-    left = re.split(r"[,;:，；：、،]", sentence[max(0, start - SCOPE_CHARS) : start])[-1]
-    right = re.split(r"[.,;:。，；：、،!?؟]", sentence[end : end + SCOPE_CHARS])[0]
-    if start > SCOPE_CHARS and len(left) == SCOPE_CHARS and " " in left:
+    left = re.split(r"[,;:，；：、،]", sentence[max(0, start - thresholds.SCOPE_CHARS) : start])[-1]
+    right = re.split(r"[.,;:。，；：、،!?؟]", sentence[end : end + thresholds.SCOPE_CHARS])[0]
+    if start > thresholds.SCOPE_CHARS and len(left) == thresholds.SCOPE_CHARS and " " in left:
         left = left.partition(" ")[2]
-    if len(right) == SCOPE_CHARS and " " in right:
+    if len(right) == thresholds.SCOPE_CHARS and " " in right:
         right = right.rpartition(" ")[0]
     return (left + sentence[start:end] + right).strip()
 
@@ -241,13 +233,13 @@ def statements(span: Span, *, like: Sequence[str] = ()) -> Iterator[Statement]:
     stating = [unit for unit in units(span.text, span.blocks, span.source_start) if unit.answers]
     texts = [_LIST_SIGN.sub("", span.text[unit.start : unit.end]).strip() for unit in stating]
     for unit, text in zip(stating, texts, strict=True):
-        if like and not any(share_held(text, other) >= ROUGHLY_ALIKE_SHARE for other in like):
+        if like and not any(share_held(text, other) >= thresholds.ROUGHLY_ALIKE_SHARE for other in like):
             continue
         stated = amounts(text)
         words = [
             stem for stem in stems(read(text).text) if not any(one.overlaps(stem.start, stem.end) for one in stated)
         ]
-        if unit.kind == "code" or text.endswith(_STATES_NOTHING) or len(words) < STATEMENT_WORDS:
+        if unit.kind == "code" or text.endswith(_STATES_NOTHING) or len(words) < thresholds.STATEMENT_WORDS:
             continue
         tokens = [match[0] for match in TOKEN.finditer(read(text).text)]
         yield Statement(

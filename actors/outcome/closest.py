@@ -17,7 +17,7 @@ from actors.evidence.spans import Slice
 from actors.outcome.refusals import ended, fit, fit_parts, refuse
 from actors.question.exercise import is_exercise
 from actors.question.profile import profile_of
-from bus.wire.messages import AnswerSettled, same_fields
+from bus.wire.messages import AnswerRequested, AnswerSettled, Draft, PassagesReady, same_fields
 from bus.wire.parts import Passage, Question, Span
 from index.languages import UNDETERMINED
 from index.languages.meaning import NEAR_ABROAD, nearness
@@ -39,7 +39,7 @@ LIKELY = 0.1
 
 
 def closest(
-    question: Question,
+    message: PassagesReady | AnswerRequested | Draft,
     reason: Reason,
     passages: Sequence[Passage],
     *,
@@ -48,16 +48,15 @@ def closest(
     missing: tuple[str, ...] = (),
     refuse_reason: str = "",
     probability: float | None = None,
-    snapshot: str = "",
-    rounds: int = 1,
     languages: Sequence[str] = (),
 ) -> AnswerSettled:
-    """The closest passages, best first, each once; a refusal with that reason when nothing is near.
+    """The end of a message's run: the closest passages, best first, each once; a refusal with that reason when nothing is near.
 
     `best`: of each passage the sentence that answers most likely, which order the passages and where long ones are cut; the
     passages without one follow as given.
     `notice` replaces the words that say why nothing is claimed. `languages`: those of the documents, if not the question's.
     """
+    question, snapshot, rounds = message.question, message.snapshot, message.rounds
     if not languages and passages:
         languages = abroad(question, passages)
         passages = sorted(passages, key=lambda one: one.language not in languages)

@@ -41,7 +41,9 @@ def settle(message: Draft, decision: Decision, *, must_cite: bool) -> AnswerSett
     elif not decision.keep:
         reason = "model_refused" if message.refused else _unshown(message)
     elif admits(kept) and not references:
-        return _admitted(message, decision, answer if answer.strip() else "".join(s.text for s in kept).strip())
+        # The person gets the model's words and the closest passages.
+        words = answer if answer.strip() else "".join(s.text for s in kept).strip()
+        return _closest(message, "no_evidence", decision, notice=words)
     elif cut is UNSET and not any(map(str.isalnum, strip_markers(answer))):
         reason = _unshown(message)
     elif must_cite and not references:
@@ -168,12 +170,6 @@ def _at_most(confidence: Confidence, message: Draft, kept: Sequence[Sentence]) -
     return "medium" if confidence == "high" and message.conflicts else confidence
 
 
-def _admitted(message: Draft, decision: Decision, text: str) -> AnswerSettled:
-    """The model admitted that it does not know: the person gets the model's words and the closest passages."""
-    ended = _closest(message, "no_evidence", notice=text).settled
-    return AnswerSettled(settled=_with(ended, message, decision), shown=message.shown)
-
-
 def _refused(message: Draft, reason: Reason, decision: Decision) -> AnswerSettled:
     """Without an answer: sentences that were shown are taken back; else the closest passages are shown, if any are near."""
     text = safe_text(message.question, message.evidence) if reason == "citations_invalid" else ""
@@ -181,7 +177,7 @@ def _refused(message: Draft, reason: Reason, decision: Decision) -> AnswerSettle
         text = notices.text("replies", "withdrawn", message.question.language)
     elif near(message.question, _passages(message)):
         notice = safe_text(message.question, ()) if text else ""
-        return AnswerSettled(settled=_with(_closest(message, reason, notice=notice).settled, message, decision))
+        return _closest(message, reason, decision, notice=notice)
     refusal = refuse(
         message.question,
         reason,
@@ -200,17 +196,16 @@ def _refused(message: Draft, reason: Reason, decision: Decision) -> AnswerSettle
     return AnswerSettled(settled=refusal, shown=message.shown, retract=bool(message.shown))
 
 
-def _closest(message: Draft, reason: Reason, *, notice: str) -> AnswerSettled:
-    return closest(
-        message.question,
+def _closest(message: Draft, reason: Reason, decision: Decision, *, notice: str) -> AnswerSettled:
+    ended = closest(
+        message,
         reason,
         _passages(message),
         notice=notice,
         refuse_reason=message.refuse_reason,
         probability=message.probability,
-        snapshot=message.snapshot,
-        rounds=message.rounds,
-    )
+    ).settled
+    return AnswerSettled(settled=_with(ended, message, decision), shown=message.shown)
 
 
 def _passages(message: Draft) -> list[Passage]:

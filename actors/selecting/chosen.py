@@ -162,15 +162,13 @@ def unsure(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice
     if far and is_outside(question):
         return decline(question, "out_of_scope")
     return closest(
-        question,
+        message,
         "insufficient" if message.missing else "low_relevance" if far else "no_evidence",
         passages,
         best=best_of_each(choice, passages),
         notice=notices.text("replies", "no_hint", question.language) if hints else needed(question),
         missing=message.missing,
         probability=choice.probability,
-        snapshot=message.snapshot,
-        rounds=message.rounds,
         languages=tuple(sorted(known)) if foreign else (),
     )
 
@@ -250,13 +248,11 @@ def unanswerable(message: PassagesReady) -> AnswerSettled:
     searched = any(analysis.judged for analysis in message.analyses)
     reason: Reason = "no_evidence" if message.passages or searched else "no_results"
     return closest(
-        message.question,
+        message,
         "insufficient" if message.missing else reason,
         candidates(message),
         notice=needed(message.question),
         missing=message.missing,
-        snapshot=message.snapshot,
-        rounds=message.rounds,
     )
 
 

@@ -9,11 +9,11 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections import OrderedDict
 from typing import Literal
 
 import msgspec
 import nats.errors
+from cachetools import FIFOCache
 from nats.aio.client import Client
 
 from bus.delivery.admission import Admission, Overloaded
@@ -77,15 +77,14 @@ class Handling:
         self.bugs: list[BaseException] = []
         self._ungranted = ungranted
         self.stages = Stages(self.journal, graph, answer or AskClient(client))
-        self._over: OrderedDict[str, float | None] = OrderedDict()  # when an end was heard of; None once it is stored
+        # When an end was heard of; None once it is stored.
+        self._over: FIFOCache[str, float | None] = FIFOCache(REMEMBERED)
         self.intake = intake
 
     def run_over(self, run_id: str) -> None:
         """Drop all remaining work of that run, if the end that was heard of is stored."""
         self.intake.leave(run_id)
         self._over[run_id] = time.monotonic()
-        if len(self._over) > REMEMBERED:
-            self._over.popitem(last=False)
 
     async def is_over(self, run_id: str) -> bool:
         """Whether the run has an end. What was heard was sent to the journal, which may have refused it or had no room.

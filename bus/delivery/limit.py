@@ -77,9 +77,8 @@ class Limit:
     _gain: float = MOST_GAIN  # how many times the rate of a round may be that of the one before
     _rates: dict[int, tuple[int, float]] = field(default_factory=dict)  # by level: the window's number, and the rate
     _latest: deque[tuple[float, float]] = field(default_factory=lambda: deque(maxlen=WINDOWS))  # their ends and rates
-    _times: deque[tuple[float, float]] = field(
-        default_factory=lambda: deque(maxlen=RUNS)
-    )  # ends of runs, and their times
+    #: The ends of runs, and their times.
+    _times: deque[tuple[float, float]] = field(default_factory=lambda: deque(maxlen=RUNS))
     _windows: int = 0
     _began: float | None = None  # of the window; None while the limit is not reached
     _lowered: float = -math.inf  # when the first rise ended: the times of runs before it are longer than they will be

@@ -1,7 +1,6 @@
 """What a process still knows of the runs that ended in it, so that neither their events nor their records are read back."""
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,9 +9,6 @@ from bus.journal.journal import EventFrame, Journal
 from bus.journal.records import Record, Stage
 from bus.runs.story import RunStory, StageRun
 from bus.wire.messages import Message, RunFinished
-
-#: How many ended runs are remembered; the oldest are forgotten first.
-MOST = 512
 
 
 @dataclass(slots=True)
@@ -63,18 +59,3 @@ class RunMemory:
         """As `story_of` its records."""
         messages, stages = tuple(self.messages), tuple(self.stages)
         return RunStory(run_id, self.asked_at, self.headers, messages, stages, finished_at, end.settled)
-
-
-class Ended[T]:
-    """Something of each run that ended here, until it is taken."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[str, T] = OrderedDict()
-
-    def add(self, run_id: str, kept: T) -> None:
-        self._kept[run_id] = kept
-        if len(self._kept) > MOST:
-            self._kept.popitem(last=False)
-
-    def take(self, run_id: str) -> T | None:
-        return self._kept.pop(run_id, None)

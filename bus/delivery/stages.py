@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 
 import msgspec
 import nats.errors
+from cachetools import FIFOCache
 from nats.aio.msg import Msg
 
 from bus.delivery.actor import Actor, Taken
 from bus.delivery.execution import Services, check_bound, execute, outputs_of
 from bus.delivery.graph import Graph, joined
-from bus.delivery.memory import Ended, Events, RunMemory
+from bus.delivery.memory import Events, RunMemory
 from bus.journal.access import Groups
 from bus.journal.journal import Journal
 from bus.journal.records import CAUSE, DEADLINE, TRACEPARENT, VIA, WHOLE, Record, Stage, only_while_there
@@ -32,6 +33,9 @@ from bus.wire.messages import MAIN, Message, RunFinished, lane_of
 from bus.wire.subjects import RECORD, Key, key_of
 
 log = logging.getLogger("groundwire.actors")
+
+#: How many runs that ended here are remembered; the oldest are forgotten first.
+REMEMBERED = 512
 
 
 class TooLate(Exception):
@@ -114,7 +118,7 @@ class Stages:
         self.graph = graph
         #: Called with each run that this process has seen from its question to its stored end.
         self.on_end: Callable[[RunStory], None] = lambda story: None
-        self._events: Ended[Events] = Ended()
+        self._events: FIFOCache[str, Events] = FIFOCache(REMEMBERED)  # of runs that ended here, until they are taken
         self._ask = ask
 
     async def go_on(self, delivery: Delivery, step: Step) -> None:
@@ -200,7 +204,7 @@ class Stages:
     async def execute(self, delivery: Delivery, step: Step) -> tuple[tuple[Message, ...], Stage]:
         """The outputs of the step's actor, and how they were made."""
         actor, memory = step.actor, delivery.memory
-        events = memory.events if memory else self._events.take(step.key.run_id) or Events(self.journal)
+        events = memory.events if memory else self._events.pop(step.key.run_id, Events(self.journal))
         result, stage = await execute(
             actor,
             step.taken,
@@ -261,7 +265,7 @@ class Stages:
         memory.add(record, output, stage)
         if not isinstance(output, RunFinished):
             return None
-        self._events.add(run_id, memory.events)
+        self._events[run_id] = memory.events
         return memory.story(run_id, output, record.time)
 
     async def _report(self, story: RunStory) -> None:

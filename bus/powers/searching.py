@@ -152,7 +152,8 @@ class SearchClient(msgspec.Struct, frozen=True):
         silence: Exception = nats.errors.TimeoutError()
         try:
             while True:
-                tries.add(asyncio.create_task(self._asked(raw)))
+                asked = self.client.request(SEARCH, raw, timeout=max(0.05, self.deadline - time.time()))
+                tries.add(asyncio.create_task(asked))
                 wait_s = max(0.05, min(try_s, until - time.time()))
                 done, tries = await asyncio.wait(tries, timeout=wait_s, return_when=asyncio.FIRST_COMPLETED)
                 if not done:
@@ -179,9 +180,6 @@ class SearchClient(msgspec.Struct, frozen=True):
             for each in tries:
                 each.cancel()
             await asyncio.gather(*tries, return_exceptions=True)
-
-    async def _asked(self, raw: bytes) -> Msg:
-        return await self.client.request(SEARCH, raw, timeout=max(0.05, self.deadline - time.time()))
 
 
 async def serve_search(

@@ -187,7 +187,8 @@ class EventRouter:
     async def stop(self) -> None:
         self._open = False
         await self.watch.stop()
-        self._fail_all(Closing())
+        for reader in self._all():
+            reader.fail(Closing())
 
     def reader(self, run_id: str) -> Reader:
         """A reader of a run's events from now on."""
@@ -235,10 +236,6 @@ class EventRouter:
         self.position = 0
         for reader in self._all():
             reader.begin_anew()
-
-    def _fail_all(self, problem: Exception) -> None:
-        for reader in self._all():
-            reader.fail(problem)
 
     def _all(self) -> list[Reader]:
         return [each for readers in self._readers.values() for each in readers]

@@ -69,9 +69,8 @@ def changed(found: Config, wanted: Config) -> dict[str, object] | None:
         return None
     metadata = found.get("metadata")
     pairs = metadata.items() if isinstance(metadata, Mapping) else ()
-    own = {
-        str(name): value for name, value in pairs if not str(name).startswith("_nats.")
-    }  # the server writes its own again
+    # The server writes its own again.
+    own = {str(name): value for name, value in pairs if not str(name).startswith("_nats.")}
     return {name: value for name, value in {**found, **wanted, "metadata": own}.items() if value is not None}
 
 

@@ -56,11 +56,10 @@ def count_in(headers: Mapping[str, str], name: str, default: int) -> int:
     raw = headers.get(name)
     if raw is None:
         return default
-    found = _digits(raw)
-    if found is None:
-        set_aside("header", f"{name}: {raw}", "not a count")
-        return default
-    return found
+    if raw.isascii() and raw.isdigit() and len(raw) <= _DIGITS:
+        return int(raw)
+    set_aside("header", f"{name}: {raw}", "not a count")
+    return default
 
 
 def moment(headers: Mapping[str, str], name: str, *, latest: float) -> float | None:
@@ -104,10 +103,6 @@ def place_of(reply: str) -> Place | None:
     if delivered < 0 or sequence < 0 or count < 0 or pending < 0 or not 0 <= nanoseconds <= _LATEST_NS:
         return None
     return Place(delivered, sequence, count, nanoseconds / 1e9, pending)
-
-
-def _digits(raw: str) -> int | None:
-    return int(raw) if raw.isascii() and raw.isdigit() and len(raw) <= _DIGITS else None
 
 
 #: A message's subject, where to answer, its headers and its body.

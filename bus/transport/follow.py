@@ -117,7 +117,12 @@ class Following:
                 if arrived.left <= ahead // 4 or time.monotonic() - asked_at > EXPIRES_S:
                     asked_at = time.monotonic()
                     arrived.left = ahead
-                    await client.publish(fetch, _fetch_request(ahead), reply=reply)
+                    request = {
+                        "batch": ahead,
+                        "expires": int(EXPIRES_S * 1e9),
+                        "idle_heartbeat": int(HEARTBEAT_S * 1e9),
+                    }
+                    await client.publish(fetch, json.dumps(request).encode(), reply=reply)
                     if self.ready is not None:
                         self.ready.set()
                 if batch:
@@ -215,12 +220,6 @@ async def _all_there_is(arrived: _Arrived) -> None:
         await asyncio.sleep(0)
         idle = idle + 1 if len(arrived.waiting) == had else 0
         had = len(arrived.waiting)
-
-
-def _fetch_request(ahead: int) -> bytes:
-    return json.dumps(
-        {"batch": ahead, "expires": int(EXPIRES_S * 1e9), "idle_heartbeat": int(HEARTBEAT_S * 1e9)}
-    ).encode()
 
 
 async def _identity(client: Client, stream: str) -> tuple[str, int]:

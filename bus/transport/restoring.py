@@ -98,9 +98,8 @@ class Restorer:
             self.handled_up_to.clear()
         there = {info.name: info for info in await self._js.consumers_info(RUNS)}
         for name, config in self._consumers.items():
-            info = there.get(name) or await found(
-                self._js.consumer_info(RUNS, name)
-            )  # the list may be longer than one answer
+            # The list may be longer than one answer.
+            info = there.get(name) or await found(self._js.consumer_info(RUNS, name))
             if info is not None:
                 self._settled[name] = info.ack_floor.stream_seq if info.ack_floor is not None else 0
             else:

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from index.build import vectors as build_vectors
-from index.build_job import Job, Progress, Tell, numbers
+from index.build_job import Job, Progress, Tell
 from index.child import Child
 from index.embedders import pieces
 from index.embedders.embedder import EmbedderSpec
@@ -168,7 +168,7 @@ class LocalSink:
         languages: dict[str, list[int]] = {}
         old_removed = [one for one in self._removed if one[0] < self._known_next]  # not put within this build
         if parent is not None:
-            store, gone = PassageStore(parent.directory / "passages"), np.array(sorted(numbers(old_removed)), np.int64)
+            store, gone = PassageStore(parent.directory / "passages"), np.sort(build_vectors.numbers(old_removed))
             languages = {name: store.within(gone, name).tolist() for name in parent.manifest.languages}
         return Job(
             building=str(self.scratch),

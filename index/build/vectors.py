@@ -31,12 +31,17 @@ def count_new(job: Job) -> int:
     return sum(len(Segment(Path(path)).numbers) for path in job.new)
 
 
+def numbers(ranges: list[tuple[int, int]]) -> Labels:
+    """The passages of these ranges (first, count), in their order."""
+    return np.concatenate([np.zeros(0, np.int64), *(np.arange(first, first + count) for first, count in ranges)])
+
+
 def run(job: Job, tell: Tell) -> dict[str, float]:
     """Returns `graph_size`."""
     folder = Path(job.building) / "vectors"
     folder.mkdir(exist_ok=True)
     store = PassageStore(Path(job.building) / "passages")
-    labels = _joined([Segment(Path(path)).numbers for path in job.new])
+    labels = np.concatenate([np.zeros(0, dtype=np.int64), *(Segment(Path(path)).numbers for path in job.new)])
     ready = folder / "new.npy"
     rows: Iterable[Vectors]
     if job.built_in:
@@ -53,8 +58,7 @@ def run(job: Job, tell: Tell) -> dict[str, float]:
         size = vectors.build(path, dimension, batches, len(labels), tell)
     else:
         old = Path(job.parent) / "vectors" / path.name
-        removed = _numbers(job.removed)
-        size = vectors.update(old, path, removed, batches, len(labels), tell)
+        size = vectors.update(old, path, numbers(job.removed), batches, len(labels), tell)
     ready.unlink(missing_ok=True)
     return {"graph_size": size}
 
@@ -66,14 +70,6 @@ def _batches(labels: Labels, rows: Iterable[Vectors], tell: Tell) -> Iterator[tu
         yield labels[done : done + len(some)], some
         done += len(some)
     tell("vectors", len(labels), len(labels))
-
-
-def _numbers(ranges: list[tuple[int, int]]) -> Labels:
-    return _joined([np.arange(first, first + count, dtype=np.int64) for first, count in ranges])
-
-
-def _joined(parts: list[Labels]) -> Labels:
-    return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
 
 
 def main() -> None:

@@ -37,7 +37,8 @@ def keep_up(
     """
     if paths:
         bring_in(index, list(paths), only=False, embedder=embedder)
-    roots = snapshot_roots(index)
+    with snapshot.hold(index) as handle:
+        roots = handle.manifest.roots
     folders = [root.folder for root, _ in plan(paths, roots, anew=False).reads] if paths else [r.folder for r in roots]
     if not folders:
         raise IndexProblem(f"{index} was built from no folder; name one to watch")
@@ -62,12 +63,6 @@ def keep_up(
                 lines, behind, reported = [line] if line != reported else [], True, line
             for line in lines:
                 say(line)
-
-
-def snapshot_roots(index: Path) -> tuple[Root, ...]:
-    """The folders that the index was built from. Raises IndexProblem."""
-    with snapshot.hold(index) as handle:
-        return handle.manifest.roots
 
 
 def lines_of(updated: UpdateResult) -> list[str]:

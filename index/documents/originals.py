@@ -7,7 +7,6 @@ A file that holds several documents (records, an archive) is no document's own: 
 import hashlib
 import os
 import stat
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BufferedReader
@@ -15,6 +14,8 @@ from pathlib import Path, PurePosixPath
 from threading import Lock
 from typing import NamedTuple
 from urllib.parse import unquote
+
+from cachetools import FIFOCache
 
 from index.documents.archives import is_archive
 from index.documents.files import MAX_BYTES, RECORDS
@@ -70,7 +71,7 @@ class Originals:
     """Opens the files of documents; the digest of an unchanged file is computed once. Safe for any number of threads."""
 
     def __init__(self) -> None:
-        self._digests: OrderedDict[tuple[int, ...], str] = OrderedDict()
+        self._digests: FIFOCache[tuple[int, ...], str] = FIFOCache(_REMEMBERED)
         self._lock = Lock()
 
     @contextmanager
@@ -103,8 +104,6 @@ class Originals:
             known = hashlib.file_digest(file, "sha256").hexdigest()
             with self._lock:
                 self._digests[seen] = known
-                if len(self._digests) > _REMEMBERED:
-                    self._digests.popitem(last=False)
         return known
 
 

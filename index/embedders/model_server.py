@@ -1,7 +1,7 @@
 """What every client of a model server keeps to: it reads so many bytes, follows no redirect elsewhere, repeats none of its words.
 
 A server is configured by the owner and still not trusted: it may be broken, hostile, or another server than intended. Its replies
-goes to the log, without the keys that it may echo.
+go to the log, without the keys that they may echo.
 """
 
 import logging

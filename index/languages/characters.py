@@ -93,15 +93,13 @@ _PLAIN: Final = str.maketrans(
 )
 
 
-def _without_accents(letter: str) -> str:
-    return "".join(part for part in unicodedata.normalize("NFD", letter) if not unicodedata.combining(part))
-
-
+#: Accented Latin letters without their accents, and Arabic ones.
 _FOLDED: Final = str.maketrans(
     {
-        **{chr(code): _without_accents(chr(code)) for code in range(0xC0, 0x250)},
-        **ARABIC_LETTERS,
-    }  # accented Latin letters
+        letter: "".join(part for part in unicodedata.normalize("NFD", letter) if not unicodedata.combining(part))
+        for letter in map(chr, range(0xC0, 0x250))
+    }
+    | ARABIC_LETTERS
 )
 
 _FOLDS: Final = re.compile(f"[{''.join(map(chr, _FOLDED))}]")  # looking for one is much faster than translating

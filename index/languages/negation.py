@@ -55,9 +55,16 @@ def excludes(heading: str) -> bool:
 def negations(text: str, language: str) -> tuple[Negated, ...]:
     """The negations of a text in normal form and in one of LANGUAGES, in order."""
     cues = _cues(language)
-    results = list(_circumfixed(text, cues))
+    results = [
+        Negated(match["closes"], match.start(), match.start(), _clause_end(text, match.end(), cues))
+        for match in cues.circumfix.finditer(text)
+    ]
     covered = [(one.start, one.end) for one in results]
-    results += [one for one in _forward(text, cues) if not _inside(one.at, covered)]
+    results += [
+        Negated(match[0].strip(), match.start(), match.end(), _clause_end(text, match.end(), cues))
+        for match in cues.before.finditer(text)
+        if not _inside(match.start(), covered)
+    ]
     results += _backward(text, cues)
     if results:
         denies_nothing = [span for phrase in cues.pseudo for span in _spans(phrase, text)]
@@ -93,16 +100,6 @@ def _cues(language: str) -> _Cues:
         reach=table.reach,
         words_back=table.words_back,
     )
-
-
-def _circumfixed(text: str, cues: _Cues) -> Iterator[Negated]:
-    for match in cues.circumfix.finditer(text):
-        yield Negated(match["closes"], match.start(), match.start(), _clause_end(text, match.end(), cues))
-
-
-def _forward(text: str, cues: _Cues) -> Iterator[Negated]:
-    for match in cues.before.finditer(text):
-        yield Negated(match[0].strip(), match.start(), match.end(), _clause_end(text, match.end(), cues))
 
 
 def _backward(text: str, cues: _Cues) -> Iterator[Negated]:

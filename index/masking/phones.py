@@ -43,7 +43,9 @@ def is_phone(number: Number) -> bool:
     if number.digits.startswith("00"):
         return _is_abroad(number)
     if number.bare or number.spelled:
-        return number.label != "other" and _is_mobile(number.digits)
+        # Digits alone are a phone's where they begin with the zero of a plan, or are as long as only one plan's are.
+        long = len(number.digits) == _LONG_MOBILE and number.digits.startswith("1")
+        return number.label != "other" and (number.digits.startswith("0") or long) and _known(number.digits, _MOBILE)
     begins = number.digits.startswith("0") or not number.signs & _SIGNS_OF_OTHERS
     return begins and not number.crowded and not _has_odd_groups(number) and _is_national(number)
 
@@ -79,13 +81,6 @@ def _begins_with_zero(number: Number) -> bool:
     first, *rest = number.sizes
     written = number.signs == {"-"} and _SHORTEST_GROUP <= first <= _LONGEST_GROUP and len(rest) == 2 and min(rest) >= 3
     return written or _known(number.digits)
-
-
-def _is_mobile(digits: str) -> bool:
-    """Digits alone are a phone's where they begin with the zero of a plan, or are as long as only one plan's are."""
-    return (digits.startswith("0") or (len(digits) == _LONG_MOBILE and digits.startswith("1"))) and _known(
-        digits, _MOBILE
-    )
 
 
 def _are_years(number: Number) -> bool:

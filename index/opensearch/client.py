@@ -154,6 +154,15 @@ class Client:
         sent = body if body is None or isinstance(body, str) else msgspec.json.encode(body).decode()
         return self._tried(lambda left_s: self.once(method, path, sent, left_s, params), timeout_s)
 
+    def found(self, path: str, **params: str | float) -> Json | None:
+        """What is at a path; None where nothing is. Raises IndexProblem."""
+        try:
+            return self.ask("GET", path, None, timeout_s=None, **params)
+        except RequestRefused as refused:
+            if refused.status != MISSING:
+                raise
+            return None
+
     def find(self, index: str, body: object) -> list[Json]:
         return self.find_all([(index, body, False)])[0]
 

@@ -50,11 +50,8 @@ def wait_for_copies(client: Client, index: str) -> None:
 def serving(client: Client) -> int | None:
     """The generation in service. Raises IndexProblem."""
     wanted = alias(client.address, DOCUMENTS)
-    try:
-        reply = client.ask("GET", f"/_alias/{wanted}")
-    except RequestRefused as refused:
-        if refused.status != MISSING:
-            raise
+    reply = client.found(f"/_alias/{wanted}")
+    if reply is None:
         return None
     (index,) = reply
     match = _pattern(client).fullmatch(index)

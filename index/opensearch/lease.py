@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from index.errors import IndexProblem
-from index.opensearch.client import CONFLICT, MISSING, Client, RequestRefused
+from index.opensearch.client import CONFLICT, Client, RequestRefused
 from index.opensearch.layout import alias
 
 #: After this long without a sign of life, another process may write.
@@ -74,11 +74,8 @@ class Lease:
                 raise
 
     def _read(self) -> tuple[dict[str, Any], tuple[int, int] | None]:
-        try:
-            reply = self._client.ask("GET", f"/{self._index}/_doc/{_DOCUMENT}")
-        except RequestRefused as refused:
-            if refused.status != MISSING:
-                raise
+        reply = self._client.found(f"/{self._index}/_doc/{_DOCUMENT}")
+        if reply is None:
             return {"builds": 0, "until": 0.0, "holder": ""}, None
         return reply["_source"], (reply["_seq_no"], reply["_primary_term"])
 

@@ -10,7 +10,7 @@ from index.errors import IndexProblem
 from index.model import Entry
 from index.opensearch import generations, states
 from index.opensearch.backend import OpenSearchBackend
-from index.opensearch.client import MISSING, RequestRefused, located
+from index.opensearch.client import located
 from index.opensearch.layout import alias, languages_of, packed, unpacked
 from index.opensearch.lease import WRITER, Lease
 from index.opensearch.sink import OpenSearchSink
@@ -60,13 +60,8 @@ class OpenSearchIndex(OpenSearchSnapshots):
         return OpenSearchSink(self.client, self._lease, options)
 
     def skipped(self) -> Skipped:
-        try:
-            reply = self.client.ask("GET", f"/{alias(self.client.address, WRITER)}/_doc/{_SKIPPED}")
-        except RequestRefused as refused:
-            if refused.status != MISSING:
-                raise
-            return Skipped()
-        return unpacked(reply["_source"]["held"], Skipped)
+        reply = self.client.found(f"/{alias(self.client.address, WRITER)}/_doc/{_SKIPPED}")
+        return Skipped() if reply is None else unpacked(reply["_source"]["held"], Skipped)
 
     def keep_skipped(self, skipped: Skipped) -> None:
         self.client.ask("PUT", f"/{alias(self.client.address, WRITER)}/_doc/{_SKIPPED}", {"held": packed(skipped)})

@@ -5,6 +5,7 @@ update is written into the one in service; layout.py explains why neither is vis
 """
 
 import contextlib
+import os
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -94,8 +95,8 @@ class OpenSearchSink:
         if afresh and parent is not None:
             plan = changes.plan(self._known, catalogue.values(), self._spool, build, afresh=True)
         generation = build if afresh or parent is None else parent.generation
-        snapshot = states.snapshot_name(generation, build)
-        writing = Writing(self._client, self._spool, parent, build, snapshot, self._progress, self._embedder)
+        snapshot = f"g{generation:06d}-u{build:06d}-{os.urandom(4).hex()}"
+        writing = Writing(self._client, self._spool, parent, build, self._progress, self._embedder)
         writing.run(plan, afresh=afresh)
         state = State(
             manifest=self._described(writing, catalogue, roots, snapshot),

@@ -1,6 +1,5 @@
 """The snapshots of an index over OpenSearch: which there are, what each is, and the model that travels with a generation."""
 
-import os
 import re
 from typing import Any, NamedTuple
 
@@ -12,9 +11,10 @@ from index.model import FORMAT
 from index.opensearch import generations
 from index.opensearch.backend import OpenSearchBackend
 from index.opensearch.bulk import PATIENCE_S
-from index.opensearch.client import CONFLICT, MISSING, Address, Client, RequestRefused
+from index.opensearch.client import CONFLICT, Address, Client, RequestRefused
 from index.opensearch.layout import DOCUMENTS, STATE, Names, State, alias, packed, unpacked
 
+#: What a sink names a snapshot: its generation and its build, and a random end.
 _ID = re.compile(r"g(\d{6,})-u\d{6,}-[0-9a-f]{8}")
 #: Far below what a cluster takes in one request.
 _CHUNK_BYTES = 4 * 2**20
@@ -42,7 +42,7 @@ class OpenSearchSnapshots(Snapshots):
 
     def newest(self) -> str:
         index = alias(self.client.address, DOCUMENTS)
-        return str(_document(self.client, index, STATE, _source_includes="snapshot")["snapshot"])
+        return str(_newest(self.client, index, _source_includes="snapshot")["snapshot"])
 
     def names(self) -> list[str]:
         """What a state keeps was whole when it was published; a passage that is gone since is purged some time later."""
@@ -70,12 +70,10 @@ class OpenSearchSnapshots(Snapshots):
 def read_state(client: Client, name: str | None = None) -> State:
     """Of a snapshot, by default of the current one. Raises IndexProblem."""
     if name is None:
-        return _state(client, _document(client, alias(client.address, DOCUMENTS), STATE))
-    try:
-        return _state(client, _document(client, Names(client.address, generation_of(name)).documents, name))
-    except RequestRefused as refused:
-        if refused.status != MISSING:
-            raise
+        return _state(client, _newest(client, alias(client.address, DOCUMENTS)))
+    reply = client.found(f"/{Names(client.address, generation_of(name)).documents}/_doc/{name}")
+    if reply is not None:
+        return _state(client, reply["_source"])
     newest = read_state(client)
     kept = ", ".join([*newest.kept, newest.manifest.snapshot])
     raise IndexProblem(f"no snapshot {name} in {client.address} (there is: {kept}); name one of these")
@@ -99,7 +97,7 @@ def replace(client: Client, index: str, document: dict[str, str], before: Curren
         client.ask("PUT", f"/{index}/_doc/{STATE}", document, timeout_s=PATIENCE_S, **only)
     except RequestRefused as refused:
         # A reply that was lost, and the second try, look like a conflict.
-        if refused.status != CONFLICT or _document(client, index, STATE)["snapshot"] != document["snapshot"]:
+        if refused.status != CONFLICT or _newest(client, index)["snapshot"] != document["snapshot"]:
             raise
 
 
@@ -107,10 +105,6 @@ def generation_of(name: str) -> int:
     """0, no generation, for any other name."""
     match = _ID.fullmatch(name)
     return int(match[1]) if match else 0
-
-
-def snapshot_name(generation: int, build: int) -> str:
-    return f"g{generation:06d}-u{build:06d}-{os.urandom(4).hex()}"
 
 
 def _state(client: Client, found: dict[str, Any]) -> State:
@@ -122,14 +116,13 @@ def _state(client: Client, found: dict[str, Any]) -> State:
     return unpacked(found["held"], State)
 
 
-def _document(client: Client, index: str, name: str, **params: str | float) -> dict[str, Any]:
-    try:
-        reply: dict[str, Any] = client.ask("GET", f"/{index}/_doc/{name}", None, timeout_s=None, **params)["_source"]
-    except RequestRefused as refused:
-        if refused.status == MISSING and name == STATE:
-            raise no_index(client) from None
-        raise
-    return reply
+def _newest(client: Client, index: str, **params: str) -> dict[str, Any]:
+    """The document of the newest state. Raises IndexProblem."""
+    reply = client.found(f"/{index}/_doc/{STATE}", **params)
+    if reply is None:
+        raise no_index(client)
+    source: dict[str, Any] = reply["_source"]
+    return source
 
 
 def no_index(client: Client) -> IndexProblem:

@@ -1,5 +1,6 @@
 """Write what a build changes into a generation: passages with terms and vectors, entries and counts."""
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -54,7 +55,6 @@ class Writing:
         spool: Spool,
         parent: State | None,
         build: int,
-        snapshot: str,
         tell: Callable[[str, int, int], None],
         embedder: Embedder | None,
     ) -> None:
@@ -62,7 +62,6 @@ class Writing:
         self._spool = spool
         self._parent = parent
         self._build = build
-        self._snapshot = snapshot
         self._tell = tell
         self.spec, self._embedder = _embedder(embedder, parent)
         self._bulk = Bulk(client)
@@ -120,14 +119,9 @@ class Writing:
 
     def _passages(self, plan: WritePlan, names: Names, total: int) -> int:
         done = 0
-        batch: list[tuple[Entry, PassageRecord]] = []
-        for entry, stored in self._to_write(plan):
-            batch.append((entry, stored))
-            if len(batch) == _EMBEDDED_AT_ONCE:
-                done += self._write(batch, names)
-                self._tell("passages", done, total)
-                batch = []
-        done += self._write(batch, names)
+        for batch in itertools.batched(self._to_write(plan), _EMBEDDED_AT_ONCE):
+            done += self._write(batch, names)
+            self._tell("passages", done, total)
         self._tell("passages", done, total)
         return done
 

@@ -48,9 +48,8 @@ def read_data(source: Source) -> Document:
     if syntax == "json":
         if (heading := add_json(builder, text)) is not None:
             return builder.finish(source.source_id, heading or name)
-        with suppress(
-            msgspec.DecodeError, RecursionError
-        ):  # with comments, as programs allow in their settings: it is shown as it is
+        # With comments, as programs allow in their settings, it is shown as it is.
+        with suppress(msgspec.DecodeError, RecursionError):
             text = msgspec.json.format(text, indent=2)
     for comment, lines in _pieces(text, _KEYS[syntax]):
         builder.add(comment)

@@ -151,9 +151,8 @@ def _section(line: HtmlElement) -> HtmlElement:
 def _placed(lines: list[HtmlElement]) -> list[tuple[dict[int, tuple[HtmlElement, int]], list[HtmlElement]]]:
     """For each line, by column: the cell and the column in which it begins; and the cells that begin in the line."""
     result: list[tuple[dict[int, tuple[HtmlElement, int]], list[HtmlElement]]] = []
-    above: dict[
-        int, tuple[HtmlElement, int, int]
-    ] = {}  # by column: the cell, its first column, the lines still to fill
+    #: By column: the cell, its first column, the lines still to fill.
+    above: dict[int, tuple[HtmlElement, int, int]] = {}
     section = None
     for line in lines:
         if _section(line) is not section:

@@ -172,7 +172,7 @@ def _visible(word: str) -> str:
     if word.isascii():
         return word
     word = word.replace(_NOTHING, "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    word = _SHAPES.sub(_letters, word).replace(_DIVIDED, "-")
+    word = _SHAPES.sub(lambda shapes: unicodedata.normalize("NFKC", shapes[0]), word).replace(_DIVIDED, "-")
     return word[:-1].replace(_SOFT, "-") + word[-1:]
 
 
@@ -241,7 +241,3 @@ def _styles(handle: object) -> Callable[[int, Box], _Style]:
         return result
 
     return style
-
-
-def _letters(shapes: re.Match[str]) -> str:
-    return unicodedata.normalize("NFKC", shapes[0])

@@ -235,28 +235,20 @@ class _Walk:
 
     def _grid(self, rows: "Iterable[nodes.row]", width: int) -> list[list[str]]:
         """The cells of each row; a cell across several rows is in each of them."""
-        grid: list[list[str]] = []
-        reaching: dict[int, tuple[int, str]] = {}
-        for row in rows:
-            cells = [""] * width
-            for at, (left, text) in list(reaching.items()):
-                cells[at] = text
-                reaching[at] = left - 1, text
-            entries = iter(row.children)
-            at = 0
-            while at < width:
-                if at in reaching:
-                    at += 1
-                elif (entry := next(entries, None)) is not None:
-                    cells[at] = self._cell(entry)
-                    if entry.get("morerows"):
-                        reaching[at] = entry["morerows"], cells[at]
-                    at += 1 + entry.get("morecols", 0)
-                else:
+        lines = list(rows)
+        grid: list[list[str | None]] = [[None] * width for _ in lines]
+        for at, line in enumerate(lines):
+            column = 0
+            for entry in line.children:
+                while column < width and grid[at][column] is not None:
+                    column += 1
+                if column >= width:
                     break
-            reaching = {at: (left, text) for at, (left, text) in reaching.items() if left > 0}
-            grid.append(cells)
-        return grid
+                text = self._cell(entry)
+                for reached in grid[at : at + 1 + entry.get("morerows", 0)]:
+                    reached[column] = text
+                column += 1 + entry.get("morecols", 0)
+        return [[text or "" for text in line] for line in grid]
 
     def _cell(self, entry: "nodes.entry") -> str:
         texts = [node for node in entry.findall() if node.tagname in _TEXTS or node.tagname == "literal_block"]

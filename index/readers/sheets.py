@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from index.model import Document, Metadata
-from index.readers.formats import Format, Source, TextBuilder, Unreadable
+from index.readers.formats import Format, Source, TextBuilder, Unreadable, refused
 from index.readers.grid import MAX_CELLS, Grid, Range, add_sheet, shown
 from index.readers.packages import language, metadata, open_document_metadata, opened, usual
 
@@ -102,36 +102,29 @@ def read_old_sheets(source: Source) -> Document:
 
     builder = TextBuilder()
     left = MAX_CELLS
-    try:
-        with calamine.CalamineWorkbook.from_filelike(io.BytesIO(source.data)) as book:
-            for described in book.sheets_metadata:
-                if (described.typ, described.visible) != (
-                    calamine.SheetTypeEnum.WorkSheet,
-                    calamine.SheetVisibleEnum.Visible,
-                ):
-                    continue
-                sheet = book.get_sheet_by_name(described.name)
-                grid = Grid(left)
-                top = sheet.start[0] if sheet.start is not None else 0
-                for number, cells in enumerate(sheet.iter_rows(), 1 + top):
-                    for column, value in enumerate(cells, 1):
-                        grid.put(number, column, shown(value))
-                grid.spread(
-                    Range(start[0] + 1, start[1] + 1, end[0] + 1, end[1] + 1)
-                    for start, end in sheet.merged_cell_ranges or ()
-                )
-                left -= grid.count
-                add_sheet(builder, described.name, grid)
-    except calamine.PasswordError as error:
-        raise Unreadable("protected by a password; save it without one") from error
-    except (calamine.CalamineError, OSError, ValueError) as error:
-        raise Unreadable(f"no readable XLS or XLSB ({str(error)[:120]})") from error
-    except BaseException as error:
-        if (
-            type(error).__name__ != "PanicException"
-        ):  # what a bug in the library raises, of a class that it does not export
-            raise
-        raise Unreadable(f"no readable XLS or XLSB ({str(error)[:120]})") from error
+    with refused("no readable XLS or XLSB", calamine.CalamineError, OSError, ValueError):
+        try:
+            book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(source.data))
+        except calamine.PasswordError as error:
+            raise Unreadable("protected by a password; save it without one") from error
+        for described in book.sheets_metadata:
+            if (described.typ, described.visible) != (
+                calamine.SheetTypeEnum.WorkSheet,
+                calamine.SheetVisibleEnum.Visible,
+            ):
+                continue
+            sheet = book.get_sheet_by_name(described.name)
+            grid = Grid(left)
+            top = sheet.start[0] if sheet.start is not None else 0
+            for number, cells in enumerate(sheet.iter_rows(), 1 + top):
+                for column, value in enumerate(cells, 1):
+                    grid.put(number, column, shown(value))
+            grid.spread(
+                Range(start[0] + 1, start[1] + 1, end[0] + 1, end[1] + 1)
+                for start, end in sheet.merged_cell_ranges or ()
+            )
+            left -= grid.count
+            add_sheet(builder, described.name, grid)
     if not builder:
         raise Unreadable("the document has no text", failed=False)
     return builder.finish(source.source_id, source.title)

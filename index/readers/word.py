@@ -49,7 +49,7 @@ class _Body:
         self._notes = Notes({})
         self._notes = Notes(
             {
-                (kind, note.get(W + "id", "")): " ".join(filter(None, map(self._text, note.iter(W + "p"))))
+                (kind, note.get(W + "id", "")): self._texts(note)
                 for kind in ("footnote", "endnote")
                 if (part := related.get(f"{kind}s")) is not None
                 for note in part.findall(W + kind)
@@ -139,8 +139,9 @@ class _Body:
         self._pending += self._notes.take()
         rows = rows_of(table, self._cell)
         if max(map(len, rows.cells), default=0) == 1:
-            for cell in cells_of(table):  # a frame around text
-                self.walk(cell)
+            for line in _inside(table, "tr"):  # a frame around text
+                for cell in _inside(line, "tc"):
+                    self.walk(cell)
             return
         caption = self._caption
         self._let_go()
@@ -168,14 +169,14 @@ class _Body:
                 role = self._styles.role(child)
                 item = role.kind == "list_item"
                 text = (role.marker or "").removeprefix("- ") + self._text(child)
-                text = " ".join((text, *(self._cell_of_box(box) for box in boxes_in(child))))
+                text = " ".join((text, *map(self._texts, boxes_in(child))))
             if text.strip():
                 separator = "; " if parts and (item or child.tag == W + "tbl") and parts[-1][-1] not in ":：;" else " "
                 parts.append((separator if parts else "") + text.strip())
         return "".join(parts)
 
-    def _cell_of_box(self, box: "Element") -> str:
-        return " ".join(filter(None, map(self._text, box.iter(W + "p"))))
+    def _texts(self, container: "Element") -> str:
+        return " ".join(filter(None, map(self._text, container.iter(W + "p"))))
 
 
 def _is_all_code(pieces: list[TextRun]) -> bool:
@@ -255,11 +256,6 @@ def head_of(rows: Rows) -> Head:
     if 0 < rows.header < len(rows.cells):
         return Head((), joined(rows.cells[: rows.header]), rows.header)
     return head(rows.cells, rows.grouping)
-
-
-def cells_of(table: "Element") -> Iterator["Element"]:
-    for tr in _inside(table, "tr"):
-        yield from _inside(tr, "tc")
 
 
 def _inside(element: "Element", name: str) -> Iterator["Element"]:

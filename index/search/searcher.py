@@ -20,20 +20,8 @@ from index.languages import UNDETERMINED
 from index.languages.detection import detect_in_question
 from index.languages.translation import translated
 from index.model import Entry, Groups, Hit, Passage, indexed_text
-from index.search import spelling
+from index.search import ranking, spelling
 from index.search.local_backend import LocalSnapshots
-from index.search.ranking import (
-    NEAR,
-    behind,
-    by_nearness,
-    fused,
-    nearest,
-    of_both_sides,
-    of_one_side,
-    reranked,
-    say_all,
-    with_others,
-)
 from index.snapshot.roots import Root
 from index.snapshot.views import Visible
 from index.source_paths import without_surrogates
@@ -265,7 +253,7 @@ class Searcher:
             most = bm25_k + vector_k if deep else k
             rest: list[Hit] = []
             if bm25_k and vector_k:
-                ranked = fused(result, request, seen, foreign)
+                ranked = ranking.fused(result, request, seen, foreign)
                 # A word of another language is not misspelt.
                 if not foreign and max((one.coverage for one in ranked), default=0.0) < _COVERED:
                     texts = [indexed_text(one.candidate.passage) for one in ranked]
@@ -274,25 +262,29 @@ class Searcher:
                         terms = _terms(meant, language, seen, variants=True)
                         vector = _vector(backend.embedder, meant, topic)
                         request = msgspec.structs.replace(request, terms=terms, vector=vector)
-                        ranked = fused(backend.candidates(request), request, seen)
+                        ranked = ranking.fused(backend.candidates(request), request, seen)
                 asked = request.terms[0][0]
                 others = seen.languages.keys() - {language, UNDETERMINED} if not foreign else ()
-                if others and not say_all(asked, ranked) and (near := nearest(asked, ranked)) < NEAR:
+                if (
+                    others
+                    and not ranking.say_all(asked, ranked)
+                    and (near := ranking.nearest(asked, ranked)) < ranking.NEAR
+                ):
                     beside = msgspec.structs.replace(
                         request, terms=(), bm25_k=0, vector_k=BESIDE_DEPTH, threshold=0.0, besides=language
                     )
-                    ranked = with_others(asked, ranked, backend.candidates(beside).candidates, near)
-                hits = of_both_sides(ranked, most, backend.manifest.snapshot)
+                    ranked = ranking.with_others(asked, ranked, backend.candidates(beside).candidates, near)
+                hits = ranking.of_both_sides(ranked, most, backend.manifest.snapshot)
                 if as_list and len(hits) < k:
                     deeper = msgspec.structs.replace(request, bm25_k=DEEP, vector_k=DEEP)
-                    more = behind(ranked, fused(backend.candidates(deeper), deeper, seen, foreign))
-                    rest = of_both_sides(more, k, backend.manifest.snapshot)[len(hits) :]
+                    more = ranking.behind(ranked, ranking.fused(backend.candidates(deeper), deeper, seen, foreign))
+                    rest = ranking.of_both_sides(more, k, backend.manifest.snapshot)[len(hits) :]
             else:
                 if not bm25_k and isinstance(backend.embedder, Pieces):
-                    result = by_nearness(query, result)
-                hits = of_one_side(result, most, "bm25" if bm25_k else "vector", backend.manifest.snapshot)
+                    result = ranking.by_nearness(query, result)
+                hits = ranking.of_one_side(result, most, "bm25" if bm25_k else "vector", backend.manifest.snapshot)
         if self._reranker is not None and rerank:
-            hits = reranked(self._reranker, f"{query} {topic}".strip(), hits)
+            hits = ranking.reranked(self._reranker, f"{query} {topic}".strip(), hits)
         return [*hits, *rest][:k]
 
     def passing(self, filter: Filter, groups: Groups = None) -> int:

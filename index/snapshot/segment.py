@@ -145,9 +145,8 @@ def merge_segments(path: Path, parts: Sequence[tuple[Segment, NDArray[np.int64]]
         rows["first"] = positions.searchsorted(rows["first"]) + sum(map(len, fragments))
         rows["language"] = np.array([languages.index(name) for name in segment.languages])[rows["language"]]
         for name in _PLACED:
-            rows[name] = (
-                segment.starts[name][positions + 1] - segment.starts[name][positions]
-            )  # for now how long each is
+            # For now how long each is.
+            rows[name] = segment.starts[name][positions + 1] - segment.starts[name][positions]
         fragments.append(rows)
     joined = np.concatenate([*fragments, np.zeros(1, dtype=_ROW)])
     for name in _PLACED:

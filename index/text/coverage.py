@@ -46,14 +46,10 @@ def word_set(word: str) -> GramSet:
     return _sets(1, [kept & np.uint32(SLOTS - 1)])[0]
 
 
-def hash_sets(text: str) -> tuple[GramSet, GramSet]:
-    """The distinct hashes of a text's n-grams and those of its phrases, ascending."""
-    grams, phrases = sets_of(encode_all((text,)))
-    return grams[0], phrases[0]
-
-
 def sets_of(encoded: Encoded, phrases_of: int | None = None) -> tuple[list[GramSet], list[GramSet]]:
-    """As `hash_sets`, of fewer than 65,536 texts at once; the phrases of so many of the first, by default of all."""
+    """The distinct hashes of each text's n-grams, and of its phrases, ascending; of fewer than 65,536 texts.
+    `phrases_of`: the phrases of so many of the first, by default of all.
+    """
     codes, starts = encoded.codes, encoded.starts
     length = len(codes)
     until = starts if phrases_of is None else starts[: phrases_of + 1]

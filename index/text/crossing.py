@@ -5,7 +5,7 @@ A question about Switzerland in Korean then finds the row of a table in French. 
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache, partial
+from functools import cache
 
 from index.languages import LANGUAGES
 from index.languages.characters import WIDE, is_latin
@@ -26,12 +26,11 @@ def crossed(question: str, language: str, into: Iterable[str]) -> dict[str, str]
     pattern = _pattern(language)
     if not pattern.search(question):
         return {}
-    others = [other for other in into if other != language and other in LANGUAGES]
-    return {other: pattern.sub(partial(_translated, names, _told(other)), question) for other in others}
 
+    def carried(told: dict[str, str]) -> str:
+        return pattern.sub(lambda name: f" {told.get(names[name[0].casefold()], name[0])} ", question)
 
-def _translated(names: dict[str, str], told: dict[str, str], match: re.Match[str]) -> str:
-    return f" {told.get(names[match[0].casefold()], match[0])} "
+    return {other: carried(_told(other)) for other in into if other != language and other in LANGUAGES}
 
 
 @cache

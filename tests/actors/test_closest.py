@@ -24,7 +24,9 @@ SHOP = passage("opening.md", OPENING, score=0.25)
 
 
 def ended(*passages: Passage, reason: Reason = "no_evidence", **fields: object) -> Settled:
-    return closest(fields.pop("question", question()), reason, passages, **fields).settled  # type: ignore[arg-type]
+    asked = fields.pop("question", question())
+    message = PassagesReady(question=asked, passages=passages, snapshot="s1", rounds=2)  # type: ignore[arg-type]
+    return closest(message, reason, passages, **fields).settled  # type: ignore[arg-type]
 
 
 def marked(settled: Settled) -> list[list[str]]:
@@ -32,7 +34,7 @@ def marked(settled: Settled) -> list[list[str]]:
 
 
 def test_closest_ending_claims_nothing_and_marks_matches() -> None:
-    found = ended(passage(), SHOP, probability=0.2, snapshot="s1", rounds=2)
+    found = ended(passage(), SHOP, probability=0.2)
     assert (found.outcome, found.reason, found.probability, found.snapshot, found.rounds) == (
         "closest", "no_evidence", 0.2, "s1", 2,
     )  # fmt: skip

@@ -17,7 +17,7 @@ from index.snapshot.prepared import hashes
 from index.snapshot.segment import write_segment
 from index.snapshot.store import PassageStore
 from index.text.codes import code_words
-from index.text.coverage import SLOTS, cover, hash_sets, rarity, sets_of
+from index.text.coverage import SLOTS, GramSet, cover, rarity, sets_of
 from index.text.near_duplicates import Sketches, groups, sketches
 from index.text.ngrams import encode_all
 from index.text.passages import LIMIT, cut, language_of, weigh
@@ -29,6 +29,11 @@ ANY_TEXT = st.text(alphabet=st.sampled_from("ab é1.\n|# 환불은 近视。ال
 def sketch(text: str) -> Sketches:
     row: Sketches = sketches((text,), encode_all((text,)), (0,))[0]
     return row
+
+
+def hash_sets(text: str) -> tuple[GramSet, GramSet]:
+    grams, phrases = sets_of(encode_all((text,)))
+    return grams[0], phrases[0]
 
 
 def decoded(text: str) -> str:

@@ -51,9 +51,8 @@ class Run(_System, frozen=True, tag="run"):
 class Characters(_System, frozen=True, tag="characters"):
     """A character for each digit and each scale: 一百二十, 삼천오백; digits alone as in 二〇一五."""
 
-    place: (
-        Pattern  # the group `number` is it; `{digits}` and `{scales}` are the characters, `{counters}` the words below
-    )
+    #: The group `number` is it; `{digits}` and `{scales}` are the characters, `{counters}` the words below.
+    place: Pattern
     counters: Words
     digits: Worth
     scales: Worth
@@ -141,9 +140,8 @@ class Labels(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class Privacy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """privacy.toml: the words next to personal data, and the regions of its phone numbers."""
 
-    regions: Annotated[
-        Words, Meta(min_length=2)
-    ]  # ISO 3166 codes of the regions with phone numbers that are known without a label
+    #: ISO 3166 codes of the regions with phone numbers that are known without a label.
+    regions: Annotated[Words, Meta(min_length=2)]
     at: Phrases  # how a mail address is spelled out: kim (at) example (dot) com
     dot: Phrases
     secrets: Phrases  # words before a password, a token or a key

@@ -100,9 +100,8 @@ class Predicates(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 class Copies(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What changes the claim of a sentence that is otherwise copied, and what does not."""
 
-    changes: tuple[
-        str, ...
-    ]  # one line per group: sides separated by " / ", each Variants, of which only one was written
+    #: One line per group: sides separated by " / ", each Variants, of which only one was written.
+    changes: tuple[str, ...]
     reservations: Variants  # a copy that adds or leaves out one of these claims more or less than its source
     hedges: Variants  # the same, but a copy may add one: it claims less
     same: tuple[Variants, ...]  # words for one thing
