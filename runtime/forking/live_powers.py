@@ -24,8 +24,6 @@ from runtime.replay.recorded_powers import digests, failure_of
 from runtime.replay.trace import Trace
 from runtime.settings import IndexSettings, Settings
 
-type FindLive = Callable[[SearchRequest], Awaitable[SearchReply]]
-
 RECORDED, INDEX = "recorded", "the index of today"
 
 
@@ -67,7 +65,7 @@ class Live:
     """
 
     inference: Inference | None = None
-    find: FindLive | None = None
+    find: Callable[[SearchRequest], Awaitable[SearchReply]] | None = None
     has_model: bool | None = None
     replies: dict[tuple[str, str], "AskRecord | str"] = field(default_factory=dict)
     hits: list[SearchRecord] = field(default_factory=list)
@@ -144,7 +142,7 @@ def forget_prompts() -> None:
 def version_of(prompt: str, profile: str) -> str:
     """Today's version of the prompt under that profile; empty where there is no such prompt. Raises Poison."""
     try:
-        return _renderer().version(prompt, profile)
+        return _renderer().library(profile).version(prompt)
     except KeyError:
         return ""
 
