@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -123,15 +124,10 @@ async def _make_journal(source: Path, streams: tuple[str, ...], settings: Settin
                     said = msgspec.json.decode((source / f"{stream}.json").read_bytes(), type=Description)
                 except (OSError, msgspec.DecodeError) as error:
                     raise Unavailable(f"{source / stream}.json cannot be read ({error})") from None
-                await put_back(client, stream, said, _chunks(source / f"{stream}.stream"))
+                with (source / f"{stream}.stream").open("rb") as file:
+                    await put_back(client, stream, said, iter(partial(file.read, CHUNK_BYTES), b""))
         finally:
             await client.close()
     finally:
         await stack.stop()
     (stack.folder / JOURNAL).rename(new.beside(state / JOURNAL))
-
-
-def _chunks(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while data := file.read(CHUNK_BYTES):
-            yield data
