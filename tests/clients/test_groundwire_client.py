@@ -37,7 +37,6 @@ import bus.runs.run_record
 import bus.wire.messages
 import bus.wire.parts
 import bus.wire.settled
-import runtime.edge.relay
 import runtime.edge.runs
 import runtime.edge.search
 from bus.powers.events import Done as SentDone
@@ -223,10 +222,6 @@ LEFT = {
 }
 #: What the client reads as the same type.
 ALSO: dict[type[msgspec.Struct], type[msgspec.Struct]] = {events.Token: bus.powers.events.TokensEnd}
-
-
-def test_the_failures_are_the_servers() -> None:
-    assert set(runtime.edge.relay.FAILURES) == events.FAILURES
 
 
 @pytest.mark.parametrize(("ours", "theirs"), TYPES, ids=lambda each: each.__name__)
