@@ -115,19 +115,16 @@ async def _make_journal(source: Path, streams: tuple[str, ...], settings: Settin
     state = state_folder(settings)
     remove(state / SCRATCH)
     stack = Stack(settings, state / SCRATCH, ())
-    await stack.start()
-    try:
+    async with contextlib.AsyncExitStack() as closing:
+        await stack.start()
+        closing.push_async_callback(stack.stop)
         client = await connect(stack.settings.bus, name="groundwire-restore")
-        try:
-            for stream in streams:
-                try:
-                    said = msgspec.json.decode((source / f"{stream}.json").read_bytes(), type=Description)
-                except (OSError, msgspec.DecodeError) as error:
-                    raise Unavailable(f"{source / stream}.json cannot be read ({error})") from None
-                with (source / f"{stream}.stream").open("rb") as file:
-                    await put_back(client, stream, said, iter(partial(file.read, CHUNK_BYTES), b""))
-        finally:
-            await client.close()
-    finally:
-        await stack.stop()
+        closing.push_async_callback(client.close)
+        for stream in streams:
+            try:
+                said = msgspec.json.decode((source / f"{stream}.json").read_bytes(), type=Description)
+            except (OSError, msgspec.DecodeError) as error:
+                raise Unavailable(f"{source / stream}.json cannot be read ({error})") from None
+            with (source / f"{stream}.stream").open("rb") as file:
+                await put_back(client, stream, said, iter(partial(file.read, CHUNK_BYTES), b""))
     (stack.folder / JOURNAL).rename(new.beside(state / JOURNAL))

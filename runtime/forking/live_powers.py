@@ -174,18 +174,18 @@ async def live_for(settings: Settings, engine: str, fill: str = "") -> AsyncIter
     """
     name = fill if engine == RECORDED else engine
     chosen = msgspec.structs.replace(settings.inference, engine=name or settings.inference.engine)
-    made = make_engine(chosen) if name else None
-    if made is not None:
-        await made.start()
-    index = _Index(settings.index) if settings.index.place else None
-    try:
-        has_model = None if engine == RECORDED else name != RULES
-        yield Live(Inference(made, chosen) if made else None, index.find if index else None, has_model)
-    finally:
-        if made is not None:
-            await made.close()
-        if index is not None:
-            await asyncio.to_thread(index.close)
+    live = Live(has_model=None if engine == RECORDED else name != RULES)
+    async with contextlib.AsyncExitStack() as closing:
+        if settings.index.place:
+            index = _Index(settings.index)
+            closing.push_async_callback(asyncio.to_thread, index.close)
+            live.find = index.find
+        if name:
+            made = make_engine(chosen)
+            await made.start()
+            closing.push_async_callback(made.close)
+            live.inference = Inference(made, chosen)
+        yield live
 
 
 @contextlib.asynccontextmanager

@@ -199,7 +199,11 @@ class Stack:
         for keeper in self._keepers:
             keeper.cancel()
         await asyncio.gather(*self._keepers, return_exceptions=True)
-        await self._close_pipes()
+        for process in self.processes.values():  # while there is a loop: later it is an error on the terminal
+            if process.stdin is not None:
+                process.stdin.close()
+                with contextlib.suppress(OSError):
+                    await process.stdin.wait_closed()
         if self._lock is not None:
             self._lock.close()
 
@@ -226,14 +230,6 @@ class Stack:
     def _fail(self, why: str) -> None:
         self.failed = why
         self._on_broken()
-
-    async def _close_pipes(self) -> None:
-        """Close our ends of the pipes while there is a loop to do it; at the interpreter's end that is an error on the terminal."""
-        for process in self.processes.values():
-            if process.stdin is not None:
-                process.stdin.close()
-                with contextlib.suppress(OSError):
-                    await process.stdin.wait_closed()
 
     def log(self, name: str) -> Path:
         return self.folder / f"{name}.log"

@@ -210,20 +210,16 @@ class Device(MlxThread):
             while budget > 0 and out is None:
                 used, out = job.advance(self.tools, budget)
                 budget -= used
-            if out is not None:
-                self._after_prefill(job, out)
+            if isinstance(out, Row) and isinstance(job, Generation):
+                self._prefilling.remove(job)
+                self._rows[out.key] = job
+                self._joining.append(out)
+            elif out is not None:
+                self._end(job, None if isinstance(out, Row) else out, "stop")
             if budget <= 0:
                 break
         if self._prefilling and not self._rows:
             mx.synchronize()  # nothing else waits for the chunk, and new requests must not queue behind many
-
-    def _after_prefill(self, job: Job, out: Row | Event) -> None:
-        if isinstance(out, Row) and isinstance(job, Generation):
-            self._prefilling.remove(job)
-            self._rows[out.key] = job
-            self._joining.append(out)
-        else:
-            self._end(job, None if isinstance(out, Row) else out, "stop")
 
     def _join(self) -> None:
         if self._joining:
