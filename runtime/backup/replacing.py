@@ -75,7 +75,7 @@ def finish(note: Path) -> bool:
             place, made = Path(os.fsdecode(move.place)), Path(os.fsdecode(move.made))
             if not move.made:
                 remove(place)
-            elif present(made):
+            elif os.path.lexists(made):
                 if place.is_dir():
                     remove(place)
                 made.replace(place)
@@ -90,10 +90,6 @@ def finish(note: Path) -> bool:
     except msgspec.DecodeError as error:
         raise BackupProblem(f"{note} cannot be read ({error}); remove it, and restore again") from None
     return True
-
-
-def present(path: Path) -> bool:
-    return path.is_symlink() or path.exists()
 
 
 def remove(path: Path) -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -114,24 +115,16 @@ async def _make_journal(source: Path, streams: tuple[str, ...], settings: Settin
     state = state_folder(settings)
     remove(state / SCRATCH)
     stack = Stack(settings, state / SCRATCH, ())
-    await stack.start()
-    try:
+    async with contextlib.AsyncExitStack() as closing:
+        await stack.start()
+        closing.push_async_callback(stack.stop)
         client = await connect(stack.settings.bus, name="groundwire-restore")
-        try:
-            for stream in streams:
-                try:
-                    said = msgspec.json.decode((source / f"{stream}.json").read_bytes(), type=Description)
-                except (OSError, msgspec.DecodeError) as error:
-                    raise Unavailable(f"{source / stream}.json cannot be read ({error})") from None
-                await put_back(client, stream, said, _chunks(source / f"{stream}.stream"))
-        finally:
-            await client.close()
-    finally:
-        await stack.stop()
+        closing.push_async_callback(client.close)
+        for stream in streams:
+            try:
+                said = msgspec.json.decode((source / f"{stream}.json").read_bytes(), type=Description)
+            except (OSError, msgspec.DecodeError) as error:
+                raise Unavailable(f"{source / stream}.json cannot be read ({error})") from None
+            with (source / f"{stream}.stream").open("rb") as file:
+                await put_back(client, stream, said, iter(partial(file.read, CHUNK_BYTES), b""))
     (stack.folder / JOURNAL).rename(new.beside(state / JOURNAL))
-
-
-def _chunks(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while data := file.read(CHUNK_BYTES):
-            yield data

@@ -59,10 +59,10 @@ async def _fetch(bucket: Bucket, index: Path, name: str, tell: Tell, distrust: b
     arriving = await asyncio.to_thread(Arriving, index, name, raw, distrust=distrust)
     await asyncio.to_thread(arriving.need_room)
     fetching = _Fetching(bucket, arriving, tell)
-    parts, lock = fetching.parts(), asyncio.Lock()
     async with first_failure(), anyio.create_task_group() as group:
-        for _ in range(AT_ONCE):
-            group.start_soon(fetching.some, parts, lock)
+        async for part in fetching.parts():
+            await fetching.free.acquire()
+            group.start_soon(fetching.fetch, *part)
     for digest in arriving.wanted:
         await asyncio.to_thread(arriving.finish, digest)
     skipped = b""
@@ -81,6 +81,7 @@ class _Fetching:
         self._done = 0
         self._total = sum(arriving.wanted.values())
         self.fetched = 0
+        self.free = asyncio.Semaphore(AT_ONCE)
 
     async def parts(self) -> AsyncIterator[tuple[str, int, str]]:
         """What is not here: a file's digest, the offset in it, and the part's digest."""
@@ -95,19 +96,14 @@ class _Fetching:
             for offset, part in missing:
                 yield digest, offset, part
 
-    async def some(self, parts: AsyncIterator[tuple[str, int, str]], lock: asyncio.Lock) -> None:
-        """Fetch part after part, as long as there are any; what has come is kept, whatever ends the others."""
-        while True:
-            async with lock:
-                taken = await anext(parts, None)
-            if taken is None:
-                return
-            digest, offset, part = taken
-            data = await self._bucket.read_digest(part)
-            with anyio.CancelScope(shield=True):
-                await anyio.to_thread.run_sync(self._arriving.write, digest, offset, data)
-            self.fetched += len(data)
-            self._count(len(data))
+    async def fetch(self, digest: str, offset: int, part: str) -> None:
+        """Fetch a part; what has come is kept, whatever ends the others."""
+        data = await self._bucket.read_digest(part)
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(self._arriving.write, digest, offset, data)
+        self.free.release()
+        self.fetched += len(data)
+        self._count(len(data))
 
     def _count(self, more: int) -> None:
         self._done += more

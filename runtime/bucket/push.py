@@ -47,7 +47,7 @@ async def push(
     try:
         sending = _Sending(bucket, handle, tell)
         if resend:
-            await sending.everything()
+            await sending.send(set(), again=True)
         await sending.missing()
         name = handle.manifest.snapshot
         raw = (handle.directory / "manifest.json").read_bytes()
@@ -85,18 +85,14 @@ class _Sending:
         self._stored: set[str] = set()
         self._free = asyncio.Semaphore(AT_ONCE)
 
-    async def everything(self) -> None:
-        """Raises IndexProblem, Unavailable."""
-        await self._send(set(), again=True)
-
     async def missing(self) -> None:
         """Raises Damaged, IndexProblem, Unavailable."""
         names, self._stored = await self._bucket.names(), await self._bucket.digests()
         # One that prunes meanwhile may take the bytes from under a name that it has not seen.
-        await self._send({n for n in names if not n.startswith(FILES) or n.removeprefix(FILES) in self._stored})
+        await self.send({n for n in names if not n.startswith(FILES) or n.removeprefix(FILES) in self._stored})
 
-    async def _send(self, there: set[str], *, again: bool = False) -> None:
-        """Send what is not among these names; `again`: in place of what is there."""
+    async def send(self, there: set[str], *, again: bool = False) -> None:
+        """Send what is not among these names; `again`: in place of what is there. Raises IndexProblem, Unavailable."""
         lists: dict[str, bytes] = {}
         seen = 0
         async with first_failure(), asyncio.TaskGroup() as group:

@@ -31,26 +31,21 @@ def sarif_of(report: CheckReport, file: CheckedFile) -> Log:
 
 def _result(sentence: CheckedSentence, file: CheckedFile) -> Log:
     level, meaning = _RULES[sentence.verdict]
+    line, column = file.line_of(sentence.start)
+    end_line, end_column = file.line_of(sentence.end)
+    region = {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
     said = "".join(f" The document {span.title} says: “{_short(span.text)}”" for span in sentence.spans)
     return {
         "ruleId": sentence.verdict,
         "level": level,
         "message": {"text": f"“{_short(sentence.text)}”: {meaning} ({sentence.why}){said}"},
-        "locations": [_place(Path(file.name).as_posix(), sentence.text, _lines(sentence, file))],
+        "locations": [_place(Path(file.name).as_posix(), sentence.text, region if file.is_text else {})],
         "relatedLocations": [
             _place(span.source_id, span.text, {"charOffset": span.start, "charLength": span.end - span.start})
             | {"message": {"text": span.title}}
             for span in sentence.spans
         ],
     }
-
-
-def _lines(sentence: CheckedSentence, file: CheckedFile) -> Log:
-    """Where the sentence is in the file, if that has lines."""
-    line, column = file.line_of(sentence.start)
-    end_line, end_column = file.line_of(sentence.end)
-    region = {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
-    return region if file.is_text else {}
 
 
 def _place(uri: str, text: str, region: Log) -> Log:

@@ -3,11 +3,10 @@
 What is asked is the bus of a stack on this machine, or a server anywhere that listens for HTTP.
 """
 
-import asyncio
 import re
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 from groundwire.wire import Citation, NearPassage, Reference
@@ -19,7 +18,6 @@ from bus.journal.access import Access, Groups, grant
 from bus.powers.events import Error, Passages, References, StreamEvent, Token, TokensEnd, event_in
 from bus.runs.run_record import RunRecord
 from bus.runs.runs import Runs
-from bus.wire.errors import Failure
 from bus.wire.messages import QuestionAsked
 from index.languages import spoken
 from index.source_paths import published
@@ -27,24 +25,11 @@ from index.text.citations import strip_markers
 from index.text.sentences import shortened
 from prompts.notices import comma
 from runtime.commands.filter_options import line_about
-from runtime.processes.nats_server import NoServer
 from runtime.settings import Settings
 from runtime.terminal import Bold, fit, one_line, say, say_json
 
 if TYPE_CHECKING:
     from groundwire.client import Client
-
-
-class Asked(Protocol):
-    """A question that is asked once. Both raise errors that a command's `run` prints in one line."""
-
-    def lines(self) -> AsyncIterator[bytes]:
-        """Ask it; each event, as JSON, up to and with DONE."""
-        ...
-
-    async def record(self) -> RunRecord | None:
-        """What became of it so far."""
-        ...
 
 
 class OverBus:
@@ -77,7 +62,6 @@ class OverHttp:
     def __init__(self, client: "Client", question: QuestionAsked) -> None:
         from groundwire.client import Question  # a question over the bus needs no HTTP
 
-        self.client = client
         asked = {k: v for k, v in msgspec.to_builtins(question).items() if k != "type" and v is not None}
         self.stream = client.stream(msgspec.convert(asked, Question))
 
@@ -90,6 +74,10 @@ class OverHttp:
         record = msgspec.to_builtins(await self.stream.record())
         return msgspec.convert(record, RunRecord)
 
+
+#: A question that is asked once: `lines` asks it, and gives each event as JSON up to and with DONE; `record` is what became
+#: of it so far. Both raise Failure or GroundwireError.
+type Asked = OverBus | OverHttp
 
 EXIT = {"answered": 0, "closest": 3, "refused": 3, "declined": 3, "failed": 1, "cancelled": 1}
 
@@ -109,16 +97,6 @@ BUDGETS = {
     "judge_relevance": 1.5,
     "judge_sufficiency": 0.5,
 }
-
-
-def run(coroutine: Coroutine[Any, Any, int], *known: type[Exception]) -> int:
-    """Run the coroutine; a known failure is printed as one line, with exit code 1."""
-    told: tuple[type[Exception], ...] = (Failure, NoServer, *known)
-    try:
-        return asyncio.run(coroutine)
-    except told as failure:
-        say(f"error: {one_line(str(failure))}", err=True)
-        return 1
 
 
 def at_once(settings: Settings) -> bool:

@@ -24,7 +24,9 @@ from runtime.commands.options import (
     check_index,
     check_place,
     check_profile,
+    one_line_errors,
     read_settings,
+    usage_errors,
 )
 from runtime.processes.state_folder import running, state_folder
 from runtime.terminal import program
@@ -89,9 +91,11 @@ def ask_command(
 
 
 def _ask_server(url: str, asked: "QuestionAsked", form: dict[str, bool]) -> int:
+    import asyncio
+
     from groundwire.client import Client, GroundwireError
 
-    from runtime.commands.answer_shown import OverHttp, run, show
+    from runtime.commands.answer_shown import OverHttp, show
     from runtime.commands.consoles import plain_console
 
     async def ask() -> int:
@@ -99,7 +103,8 @@ def _ask_server(url: str, asked: "QuestionAsked", form: dict[str, bool]) -> int:
             console = plain_console(stderr=True)
             return await show(OverHttp(client, asked), console=console, **form)
 
-    return run(ask(), GroundwireError)
+    with one_line_errors(Failure, GroundwireError):
+        return asyncio.run(ask())
 
 
 def _ask_here(settings: "Settings", asked: "QuestionAsked", groups: "Groups", form: dict[str, bool], up: str) -> int:
@@ -107,6 +112,8 @@ def _ask_here(settings: "Settings", asked: "QuestionAsked", groups: "Groups", fo
 
     `up`: the command that would keep it running.
     """
+    import asyncio
+
     from runtime.commands.consoles import plain_console
 
     began, starts = time.monotonic(), False
@@ -121,7 +128,8 @@ def _ask_here(settings: "Settings", asked: "QuestionAsked", groups: "Groups", fo
         if starts and settings.index.dir:
             with contextlib.suppress(Failure):  # reported below
                 warm_up.begin(Path(settings.index.dir), brief=True)
-        from runtime.commands.answer_shown import OverBus, at_once, run, show
+        from runtime.commands.answer_shown import OverBus, at_once, show
+        from runtime.processes.nats_server import NoServer
         from runtime.processes.stack import stack_for
 
         async def ask() -> int:
@@ -136,7 +144,8 @@ def _ask_here(settings: "Settings", asked: "QuestionAsked", groups: "Groups", fo
                         console.print(f"\nStarting took {took_s:.1f} s. {kept}", style="dim", soft_wrap=True)
                     return told
 
-        return run(ask())
+        with one_line_errors(Failure, NoServer):
+            return asyncio.run(ask())
 
 
 def question_from(fields: dict[str, Any]) -> "QuestionAsked":
@@ -144,8 +153,6 @@ def question_from(fields: dict[str, Any]) -> "QuestionAsked":
     from bus.wire.messages import QuestionAsked
     from bus.wire.requests import check_text
 
-    try:
+    with usage_errors(Invalid, msgspec.ValidationError):
         check_text("question", fields["question"])
         return msgspec.convert({k: v for k, v in fields.items() if v is not None}, QuestionAsked)
-    except (Invalid, msgspec.ValidationError) as error:
-        raise click.UsageError(str(error)) from None

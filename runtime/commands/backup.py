@@ -19,6 +19,7 @@ from runtime.commands.options import (
     one_line_errors,
     over_index,
     read_settings,
+    usage_errors,
 )
 from runtime.commands.run_sources import journal_of
 from runtime.processes.nats_server import NoServer
@@ -64,15 +65,12 @@ def restore_command(folder: Path, index: Path, force: bool, config: Path | None)
 
     Settings are put where --config says if there is no such file yet, profiles into the folder that the settings name.
     """
-    try:
-        with one_line_errors(*_PROBLEMS):
-            contents = read(folder)
-            if config is not None and not config.exists() and (folder / "state" / SETTINGS_FILE).exists():
-                _put_settings(folder / "state" / SETTINGS_FILE, config)
-            settings = over_index(load(config), index)  # whose folder of profiles may be among what is lost
-            replaced = asyncio.run(restore(folder, contents, settings, force=force))
-    except SettingsError as error:
-        raise click.UsageError(str(error)) from None
+    with usage_errors(SettingsError), one_line_errors(*_PROBLEMS):
+        contents = read(folder)
+        if config is not None and not config.exists() and (folder / "state" / SETTINGS_FILE).exists():
+            _put_settings(folder / "state" / SETTINGS_FILE, config)
+        settings = over_index(load(config), index)  # whose folder of profiles may be among what is lost
+        replaced = asyncio.run(restore(folder, contents, settings, force=force))
     instead = f"; it took the place of {', '.join(map(str, replaced))}" if replaced else ""
     say(f"{index}: {contents.snapshot} of {contents.created}, {_journal(contents)}{instead}")
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from actors.checking.report import CheckReport
     from bus.wire.parts import Passage
     from index.build_job import Tell
-    from index.filters import Filter
     from runtime.checked.file import CheckedFile
 
 #: What `--fail-on` names, from the worst; each includes those before it.
@@ -73,7 +72,11 @@ def check_command(
         if url is None:
             report = _compared(checked, index, context, tell, filter=only, groups=groups)
         else:
-            report = _asked(url, checked.written, only)
+            from actors.checking.report import CheckReport
+
+            with server(url) as client:
+                found = client.check(checked.written, filter=for_server(only))
+            report = msgspec.convert(msgspec.to_builtins(found), CheckReport)
     if sarif is not None:
         from runtime.checked.sarif import sarif_of
 
@@ -102,14 +105,6 @@ def _read(file: Path) -> "CheckedFile":
         return checked_file(name, data)
     except Unreadable as problem:
         raise click.UsageError(f"{name} cannot be read: {problem}") from None
-
-
-def _asked(url: str, text: str, only: "Filter | None") -> "CheckReport":
-    """What a server says. Raises click.ClickException."""
-    from actors.checking.report import CheckReport
-
-    with server(url) as client:
-        return msgspec.convert(msgspec.to_builtins(client.check(text, filter=for_server(only))), CheckReport)
 
 
 def _compared(

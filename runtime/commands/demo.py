@@ -1,5 +1,6 @@
 """`groundwire demo`: index the bundled documents and ask three questions about them."""
 
+import asyncio
 import shlex
 import tomllib
 from pathlib import Path
@@ -8,14 +9,16 @@ import click
 import msgspec
 from rich.text import Text
 
+from bus.wire.errors import Failure
 from bus.wire.messages import QuestionAsked
 from index import languages
 from index.build.ingest import bring_in
 from runtime import demo
-from runtime.commands.answer_shown import OverBus, at_once, run, show
+from runtime.commands.answer_shown import OverBus, at_once, show
 from runtime.commands.consoles import plain_console
 from runtime.commands.options import one_line_errors, over_index, read_settings
 from runtime.commands.progress import bars
+from runtime.processes.nats_server import NoServer
 from runtime.processes.stack import stack_for
 from runtime.processes.state_folder import state_home
 from runtime.terminal import program
@@ -66,7 +69,8 @@ def demo_command(ctx: click.Context, timings: bool) -> None:
                     worst = max(worst, told)
         return worst
 
-    status = run(ask_all())
+    with one_line_errors(Failure, NoServer):
+        status = asyncio.run(ask_all())
     if status == 0:
         place = shlex.quote(str(index))
         console.print(

@@ -1,6 +1,5 @@
 """`groundwire diff`: where two runs first differ, and how their answers differ as a result."""
 
-import asyncio
 import re
 
 import click
@@ -34,17 +33,14 @@ _WORD = re.compile(rf"\s+|[{HAN}{HANGUL}]|[^\s{HAN}{HANGUL}]+")
 @ASKED_OVER
 @with_settings
 @click.pass_context
-def diff_command(ctx: click.Context, first: str, second: str, settings: Settings) -> None:
+async def diff_command(ctx: click.Context, first: str, second: str, settings: Settings) -> None:
     """Show where runs A and B differ; each is a run id or a trace file.
 
     Prints the first record that differs, then answers, citations, flags and times. Exit codes: 0 same messages,
     1 they differ, 2 usage error.
     """
-
-    async def read() -> tuple[Trace, Trace]:
-        return await trace_of(first, settings), await trace_of(second, settings)
-
-    ctx.exit(0 if show(*asyncio.run(read()), plain_console()) is None else 1)
+    a, b = await trace_of(first, settings), await trace_of(second, settings)
+    ctx.exit(0 if show(a, b, plain_console()) is None else 1)
 
 
 def show(first: Trace, second: Trace, console: Console) -> Parting | None:

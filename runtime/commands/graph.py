@@ -2,6 +2,7 @@
 
 import click
 
+from runtime.commands.options import one_line_errors
 from runtime.terminal import say
 
 
@@ -11,7 +12,5 @@ def graph_command() -> None:
     from actors.pipeline import pipeline
     from bus.delivery.graph import GraphError
 
-    try:
+    with one_line_errors(GraphError):
         say(pipeline().mermaid())
-    except GraphError as error:
-        raise click.ClickException(str(error)) from None

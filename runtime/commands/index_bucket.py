@@ -19,8 +19,6 @@ from runtime.terminal import say
 
 if TYPE_CHECKING:
     from bus.journal.bucket import Bucket
-    from runtime.bucket.pull import Pulled
-    from runtime.bucket.push import Pushed
 
 #: The bucket where neither the command nor the settings name one.
 BUCKET = "index"
@@ -47,11 +45,7 @@ def push_command(
 
     settings = over_bucket(read_settings(config), bucket)
     copies = replicas if replicas is not None else settings.bus.replicas
-
-    async def work(to: "Bucket", tell: Tell) -> "Pushed":
-        return await push(to, directory, tell, keep=keep, replicas=copies, resend=resend)
-
-    done = _over(settings, work)
+    done = _over(settings, lambda to, tell: push(to, directory, tell, keep=keep, replicas=copies, resend=resend))
     say(
         f"{done.snapshot} is in the bucket {settings.index.bucket or BUCKET}: {done.sent_files} of {done.files} files sent,"
         f" {done.sent_bytes / 1e6:.1f} of {done.size_bytes / 1e6:.1f} MB; {done.removed} older snapshots removed"
@@ -71,11 +65,7 @@ def pull_command(directory: Path, bucket: str | None, repair: bool, config: Path
     from runtime.bucket.pull import pull
 
     settings = over_bucket(read_settings(config), bucket)
-
-    async def work(of: "Bucket", tell: Tell) -> "Pulled":
-        return await pull(of, directory, tell, distrust=repair)
-
-    done = _over(settings, work)
+    done = _over(settings, lambda bucket, tell: pull(bucket, directory, tell, distrust=repair))
     if done.size_bytes:
         say(
             f"{done.snapshot} is in {directory}: {done.fetched_bytes / 1e6:.1f} of {done.size_bytes / 1e6:.1f} MB fetched"

@@ -11,7 +11,7 @@ from index.documents.access import AccessRules
 from index.documents.archives import is_archive
 from index.documents.files import MAX_BYTES, RECORDS, unsupported
 from index.errors import IndexProblem
-from index.model import Block, Document, Groups, narrowed
+from index.model import Document, Groups, narrowed
 from index.readers import KNOWN_UNREAD, Source, Unreadable, by_suffix, read, read_records
 from index.text.passages import cut
 from runtime.commands.options import PATH, one_line_errors
@@ -95,14 +95,15 @@ def _blocks(document: Document) -> Iterator[str]:
     for block in document.blocks:
         if block.kind == "heading":
             path = [above for above in path if above[0] < block.level]
-        page = f"page {page}" if (page := _page(document, block)) else ""
+        number = max(((at, page) for at, page in document.pages if at <= block.start), default=(0, 0))[1]
+        page = f"page {number}" if number else ""
         place = (page, block.anchor and f"#{block.anchor}", " > ".join(title for _, title in path))
         facts = (f"{block.start}-{block.end}", block.kind, str(block.level or ""), block.syntax, *place)
         yield one_line(" · ".join(filter(None, facts)))
         if block.intro is not None:
-            yield _fit(f"    after: {document.text[slice(*block.intro)]}")
+            yield _fit(f"after: {document.text[slice(*block.intro)]}")
         text = document.text[block.start : block.end]
-        yield from _lines(text) if block.kind == "code" else [_fit(f"    {text}")]
+        yield from map(_cut, text.splitlines()) if block.kind == "code" else [_fit(text)]
         if block.kind == "heading":
             path.append((block.level, " ".join(document.text[block.start : block.end].split())[:60]))
 
@@ -114,26 +115,17 @@ def _passages(document: Document) -> Iterator[str]:
         facts = (f"{passage.char_start}-{passage.char_end}", f"passage {passage.number + 1}", passage.language, *place)
         yield one_line(" · ".join(filter(None, facts)))
         for intro in passage.intros:
-            yield _fit(f"    after: {intro}")
+            yield _fit(f"after: {intro}")
         for block in passage.blocks:
-            yield _fit(f"    {block.kind}: {document.text[block.start : block.end]}")
+            yield _fit(f"{block.kind}: {document.text[block.start : block.end]}")
 
 
-def _page(document: Document, block: Block) -> int:
-    return max(((at, page) for at, page in document.pages if at <= block.start), default=(0, 0))[1]
+def _fit(text: str) -> str:
+    """A text as one indented line."""
+    return _cut(" ".join(text.split()))
 
 
-def _lines(code: str) -> Iterator[str]:
-    """Code line by line, unchanged."""
-    width = shutil.get_terminal_size((100, 24)).columns
-    for line in code.splitlines():
-        shown = f"    {line.rstrip()}"
-        yield shown if len(shown) <= width else f"{shown[: width - 1]}…"
-
-
-def _fit(line: str) -> str:
-    """One line of the terminal's width."""
-    indent = line[: len(line) - len(line.lstrip())]
-    flat = indent + " ".join(line.split())
-    width = shutil.get_terminal_size((100, 24)).columns
-    return flat if len(flat) <= width else f"{flat[: width - 1]}…"
+def _cut(line: str) -> str:
+    """The line, indented, as far as the terminal is wide."""
+    shown, width = f"    {line.rstrip()}", shutil.get_terminal_size((100, 24)).columns
+    return shown if len(shown) <= width else f"{shown[: width - 1]}…"

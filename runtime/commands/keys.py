@@ -13,7 +13,7 @@ from rich.table import Table
 from bus.wire.errors import Unavailable
 from bus.wire.subjects import BadId
 from runtime.commands.consoles import plain_console
-from runtime.commands.options import CONFIG, read_settings
+from runtime.commands.options import CONFIG, one_line_errors, read_settings, usage_errors
 from runtime.keys import EVERY_GROUP, PREFIX, SCOPES, Key, KeyFile, KeysProblem, Scope, check_group, expiry, rate_of
 from runtime.processes.listening import key_file
 from runtime.terminal import say
@@ -51,7 +51,7 @@ def add(
 ) -> None:
     """Make a key and print it; it is shown only now. Its runs belong to NAME, also under a later key of this name."""
     now = time.time()
-    try:
+    with usage_errors(ValueError, BadId):
         found = _scopes(scopes)
         if rate:
             rate_of(rate)
@@ -65,8 +65,6 @@ def add(
                 rate=rate.strip(),
                 concurrency=concurrency,
             )
-    except (ValueError, BadId) as error:
-        raise click.UsageError(str(error)) from None
     say(token)
     say("Keep it now: it is not shown again. Send it as `Authorization: Bearer …`.", err=True)
 
@@ -101,10 +99,8 @@ def revoke(name: str, config: Path | None) -> None:
 @contextmanager
 def _keys(config: Path | None) -> Iterator[KeyFile]:
     """The file of the keys. Raises click.ClickException."""
-    try:
+    with one_line_errors(KeysProblem, Unavailable):
         yield key_file(read_settings(config))
-    except (KeysProblem, Unavailable) as problem:
-        raise click.ClickException(str(problem)) from None
 
 
 def _scopes(text: str) -> tuple[Scope, ...]:

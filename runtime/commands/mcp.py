@@ -88,7 +88,10 @@ class Home(Peer):
                 self._edge = Edge(self._settings.edge, runs, profiles, run_deadline_s=deadline_s)
                 await self._edge.count_runs()
                 ready.set_result(self._edge)
-                await self._gone(runs)
+                while True:
+                    await asyncio.sleep(LOOK_S)
+                    if self._stopped(runs):
+                        break
                 self._say("the stack that answered was stopped")
         except (Failure, NoServer, OSError) as failure:
             self._say(str(failure))
@@ -103,12 +106,6 @@ class Home(Peer):
         self._local = there is not None
         port = there.edge_port if there is not None else None
         self.base = (self._settings.edge.public_url or url_of(addresses_of(self._settings), port)) if port else ""
-
-    async def _gone(self, runs: Runs) -> None:
-        while True:
-            await asyncio.sleep(LOOK_S)
-            if self._stopped(runs):
-                return
 
     def _stopped(self, runs: Runs) -> bool:
         """Whether the stack has stopped or is stopping; a restart of its nats-server is no stop."""

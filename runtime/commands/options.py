@@ -113,24 +113,16 @@ PATIENCE_S = 15.0
 ASKED_OVER = click.option("--index", type=INDEX_PLACE, help="Index that the run was asked over.")
 
 
-def read_settings(
-    config: Path | None = None, *, index: "Place | None" = None, host: str | None = None, port: int | None = None
-) -> Settings:
+def read_settings(config: Path | None = None, *, index: "Place | None" = None) -> Settings:
     """The settings in force, with the command line's on top. Raises click.UsageError."""
-    try:
+    with usage_errors(SettingsError):
         settings = load(config)
-    except SettingsError as error:
-        raise click.UsageError(str(error)) from None
     if index is not None:
         settings = over_index(settings, index)
     _finish_restore(settings)
     if settings.profiles and not Path(settings.profiles).is_dir():
         raise click.UsageError(f"profiles: there is no folder {settings.profiles}")
     _check_prompts(settings.profiles)
-    if host is not None:
-        settings = msgspec.structs.replace(settings, edge=msgspec.structs.replace(settings.edge, host=host))
-    if port is not None:
-        settings = msgspec.structs.replace(settings, edge=msgspec.structs.replace(settings.edge, port=port))
     return settings
 
 
@@ -152,11 +144,9 @@ def _finish_restore(settings: Settings) -> None:
             return
         from runtime.backup.replacing import finish_killed
 
-        try:
+        with one_line_errors(Failure):
             if finish_killed(state):
                 say("a restore that was killed is finished now", err=True)
-        except Failure as problem:
-            raise click.ClickException(one_line(str(problem))) from None
 
 
 def over_index(settings: Settings, index: "Place") -> Settings:
@@ -195,10 +185,8 @@ def check_profile(name: str, settings: Settings) -> None:
     """Raises click.UsageError, naming the nearest profile, when there is none of that name."""
     from prompts import profiles
 
-    try:
+    with usage_errors(profiles.ProfileError):
         profiles.load(name, Path(settings.profiles) if settings.profiles else None)
-    except profiles.ProfileError as error:
-        raise click.UsageError(str(error)) from None
 
 
 def check_place(index: "Place | None", url: str | None, config: Path | None, groups: Groups) -> None:
@@ -226,10 +214,8 @@ def check_index(directory: "Place") -> "Place":
     if isinstance(directory, str):
         from index.build.opening import index_at
 
-        try:
+        with usage_errors(IndexProblem):
             index_at(directory)
-        except IndexProblem as problem:
-            raise click.UsageError(str(problem)) from None
         return directory
     if not (directory / "current").exists():
         what = "does not exist" if not directory.exists() else "holds no index"
@@ -248,12 +234,18 @@ def one_line_errors(*more: type[Exception]) -> Iterator[None]:
 
 
 @contextmanager
+def usage_errors(*known: type[Exception]) -> Iterator[None]:
+    """One of these becomes a usage error, with exit code 2."""
+    try:
+        yield
+    except known as problem:
+        raise click.UsageError(str(problem)) from None
+
+
+@contextmanager
 def server(url: str) -> "Iterator[client.BlockingClient]":
     """The server there, to be asked. Raises click.ClickException."""
     from groundwire import client  # an index needs no HTTP
 
-    try:
-        with client.BlockingClient(url, patience_s=PATIENCE_S) as asked:
-            yield asked
-    except client.GroundwireError as error:
-        raise click.ClickException(one_line(str(error))) from None
+    with one_line_errors(client.GroundwireError), client.BlockingClient(url, patience_s=PATIENCE_S) as asked:
+        yield asked

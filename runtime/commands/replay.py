@@ -1,6 +1,5 @@
 """`groundwire replay`: replay a recorded run through today's code, or fork it at a stage."""
 
-import asyncio
 import dataclasses
 from pathlib import Path
 
@@ -45,7 +44,7 @@ from runtime.terminal import say, say_json
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @with_settings
 @click.pass_context
-def replay_command(
+async def replay_command(
     ctx: click.Context,
     runs: tuple[str, ...],
     stage: str | None,
@@ -80,17 +79,19 @@ def replay_command(
     other = "" if engine in (None, RECORDED) else engine or ""
     options = WhatIf(stage or "", without, keys, prompts, profile or "", other, fill or "", search)
     if any(options):
-        ctx.exit(what_if(runs, options, settings, out, as_json=as_json))
+        ctx.exit(await what_if(runs, options, settings, out, as_json=as_json))
     if out is not None:
         refuse("--out is for a new run; add --from STAGE, or what is changed")
-    ctx.exit(_replay_all(runs, settings, as_json=as_json))
+    ctx.exit(await _replay_all(runs, settings, as_json=as_json))
 
 
-def _replay_all(runs: tuple[str, ...], settings: Settings, *, as_json: bool) -> int:
+async def _replay_all(runs: tuple[str, ...], settings: Settings, *, as_json: bool) -> int:
     """Replay and print each. Returns the exit code: that of the worst."""
     code = 0
     for source in runs:
-        done = asyncio.run(_replayed(source, settings))
+        trace = await trace_of(source, settings)
+        changed = changed_since(trace, settings.inference, defaults_in(settings))
+        done = dataclasses.replace(await replay(trace, pipeline()), changed=changed)
         if as_json:
             say_json(done)
         else:
@@ -98,12 +99,6 @@ def _replay_all(runs: tuple[str, ...], settings: Settings, *, as_json: bool) -> 
         prompts = any(each.what.startswith(PROMPT) for each in done.changed)
         code = 1 if code == 1 or done.divergence is not None else 3 if prompts else code
     return code
-
-
-async def _replayed(source: str, settings: Settings) -> Replayed:
-    trace = await trace_of(source, settings)
-    done = await replay(trace, pipeline())
-    return dataclasses.replace(done, changed=changed_since(trace, settings.inference, defaults_in(settings)))
 
 
 def told(done: Replayed) -> str:

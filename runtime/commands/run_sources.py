@@ -19,7 +19,7 @@ from bus.wire.errors import Failure, Poison
 from bus.wire.subjects import BadId
 from index.plugins import installed
 from runtime.commands.consoles import plain_console
-from runtime.commands.options import CONFIG, check_index, read_settings
+from runtime.commands.options import CONFIG, check_index, read_settings, usage_errors
 from runtime.processes.nats_server import NoServer
 from runtime.processes.nats_users import bus_as, bus_at
 from runtime.processes.state_folder import running, state_folder
@@ -38,6 +38,7 @@ FILL = click.option(
 )
 #: Errors of the request, the file or the journal: one line and exit code 2, since 1 means that runs differ.
 PROBLEMS = (BrokenTrace, BrokenSuite, NoSuchRun, BadId, Poison, Failure, NoServer, StackRunning)
+refusing = functools.partial(usage_errors, *PROBLEMS)
 
 
 def settings_for(index: Path | None, config: Path | None) -> Settings:
@@ -52,25 +53,20 @@ def is_file(source: str) -> bool:
     return source.endswith((".jsonl", ".json")) or "/" in source or Path(source).is_file()
 
 
-def with_settings[R](command: Callable[..., R]) -> Callable[..., R]:
-    """Add --config to a command, and give it the `settings` in place of that and of --index; problems are refused."""
+def with_settings(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --config to a command, and give it the `settings` in place of that and of --index; problems are refused.
+
+    The command may be async.
+    """
 
     @CONFIG
     @functools.wraps(command)
     @refusing()
-    def given(*, config: Path | None, index: Path | None, **options: Any) -> R:
-        return command(settings=settings_for(index, config), **options)
+    def given(*, config: Path | None, index: Path | None, **options: Any) -> Any:
+        result = command(settings=settings_for(index, config), **options)
+        return asyncio.run(result) if asyncio.iscoroutine(result) else result
 
     return given
-
-
-@contextlib.contextmanager
-def refusing() -> Iterator[None]:
-    """Print one of the PROBLEMS as one line, with exit code 2."""
-    try:
-        yield
-    except PROBLEMS as problem:
-        refuse(str(problem))
 
 
 @refusing()
@@ -114,35 +110,23 @@ async def journal_of(settings: Settings) -> AsyncIterator[Journal]:
 
     Without an index, the journal at `bus.url`. Raises Unavailable, NoServer, StackRunning, or NoSuchRun if nothing ever ran.
     """
-    bus, stack = bus_as(settings, OPERATOR.name), None
-    if settings.index.place:
-        folder = state_folder(settings)
-        there = running(folder)
-        if there is not None:
-            bus = bus_at(folder, there.nats_url, settings.bus)
-        elif not (folder / "jetstream").exists():
-            raise NoSuchRun(
-                f"no question has been asked over {without_user(settings.index.place)} yet; ask one with `groundwire ask`"
-            )
-        else:
-            stack = await _nats_alone(settings, folder)
-            bus = stack.settings.bus
-    try:
+    bus = bus_as(settings, OPERATOR.name)
+    async with contextlib.AsyncExitStack() as closing:
+        if settings.index.place:
+            folder = state_folder(settings)
+            if (there := running(folder)) is not None:
+                bus = bus_at(folder, there.nats_url, settings.bus)
+            elif not (folder / "jetstream").exists():
+                where = without_user(settings.index.place)
+                raise NoSuchRun(f"no question has been asked over {where} yet; ask one with `groundwire ask`")
+            else:
+                stack = Stack(settings, folder, ())
+                with plain_console(stderr=True).status("starting nats-server…"):
+                    await stack.start()
+                closing.push_async_callback(stack.stop)
+                with contextlib.suppress(OSError):
+                    (folder / "stack.json").unlink()  # other commands cannot find it
+                bus = stack.settings.bus
         client = await connect(bus, name="groundwire-replay", patience_s=5.0)
-        try:
-            yield Journal(client)
-        finally:
-            await client.close()
-    finally:
-        if stack is not None:
-            await stack.stop()
-
-
-async def _nats_alone(settings: Settings, folder: Path) -> Stack:
-    """A stack of nats-server alone, which other commands cannot find."""
-    with plain_console(stderr=True).status("starting nats-server…"):
-        stack = Stack(settings, folder, ())
-        await stack.start()
-    with contextlib.suppress(OSError):
-        (folder / "stack.json").unlink()
-    return stack
+        closing.push_async_callback(client.close)
+        yield Journal(client)

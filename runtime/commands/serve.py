@@ -14,7 +14,7 @@ from bus.transport.health import health_of
 from bus.transport.security import servers, without_user
 from bus.transport.settings import BusSettings
 from bus.wire.errors import Failure
-from runtime.commands.options import CONFIG, over_bucket, read_settings
+from runtime.commands.options import CONFIG, one_line_errors, over_bucket, read_settings
 from runtime.processes.nats_server import NoServer, write_config
 from runtime.processes.nats_server import command as nats_command
 from runtime.processes.nats_users import DEFAULT_PORT, bus_as, make, standing_folder
@@ -57,10 +57,8 @@ def _become_nats(settings: Settings) -> None:
     users = make(folder, without_user(settings.bus.url))
     host, port = where.hostname or "127.0.0.1", where.port or DEFAULT_PORT
     config = write_config(folder, port=port, host=host, passwords=users.passwords)
-    try:
+    with one_line_errors(NoServer):
         command = nats_command(config)
-    except NoServer as problem:
-        raise click.ClickException(str(problem)) from None
     os.execv(command[0], command)
 
 

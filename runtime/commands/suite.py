@@ -63,7 +63,7 @@ def suite_group() -> None:
 @click.option("--share", is_flag=True, help="Mask personal data, secrets and addresses in the kept traces.")
 @ASKED_OVER
 @with_settings
-def add_command(
+async def add_command(
     runs: tuple[str, ...],
     marked: str | None,
     out: Path,
@@ -77,16 +77,18 @@ def add_command(
     Of a run that was marked wrong or harmful, the opposite: its case fails until that is mended.
     """
     if marked is not None:
-        runs = (*runs, *asyncio.run(_marked(settings, marked)))
+        async with journal_of(settings) as journal:
+            runs = (*runs, *(row.run_id for row in await latest_runs(journal, ALL, Wanted(verdict=marked))))
     if not runs:
         refuse("there is no run to add; name one, or mark some with `groundwire trace mark`")
     if name is not None and len(runs) > 1:
         refuse("--name is for one run; leave it out")
-    cases = {case.name: case for case in (read_suite(out) if out.exists() else Suite()).case}
+    cases = {case.name: case for case in _suite_in(out).case}
     traces = {}
     added = []
     for source in runs:
-        trace = asyncio.run(_kept(source, settings, share))
+        trace = await trace_of(source, settings)
+        trace = (await shared(trace, pipeline())).trace if share else trace
         case = _case(trace, name or name_for(trace.record.question, cases), expected)
         cases = {key: each for key, each in cases.items() if key != case.name} | {case.name: case}
         traces[case.run] = trace
@@ -97,14 +99,9 @@ def add_command(
         say(f"{out}: {each}")
 
 
-async def _marked(settings: Settings, verdict: str) -> list[str]:
-    async with journal_of(settings) as journal:
-        return [row.run_id for row in await latest_runs(journal, ALL, Wanted(verdict=verdict))]
-
-
-async def _kept(source: str, settings: Settings, share: bool) -> Trace:
-    trace = await trace_of(source, settings)
-    return (await shared(trace, pipeline())).trace if share else trace
+def _suite_in(path: Path) -> Suite:
+    """The suite of a file, an empty one if there is no such file. Raises BrokenSuite."""
+    return read_suite(path) if path.exists() else Suite()
 
 
 def _case(trace: Trace, name: str, given: Mapping[str, Any]) -> Case:
@@ -134,7 +131,7 @@ def _case(trace: Trace, name: str, given: Mapping[str, Any]) -> Case:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per case.")
 @with_settings
 @click.pass_context
-def run_command(
+async def run_command(
     ctx: click.Context,
     files: tuple[Path, ...],
     fill: str | None,
@@ -148,7 +145,12 @@ def run_command(
     Exit codes: 0 all hold; 1 one does not, or cannot be checked; 2 usage error.
     """
     suites = {path: read_suite(path) for path in files}
-    found = asyncio.run(_checked(suites, settings, fill or "", search=ctx.params["index"] is not None))
+    search = ctx.params["index"] is not None
+    async with live_for_runs(settings, RECORDED, fill or "") as powers:
+        found = {
+            path: [result async for result in check(path, suite, pipeline(), powers, search=search)]
+            for path, suite in suites.items()
+        }
     every = [(path, result) for path, results in found.items() for result in results]
     for path, result in every:
         if as_json:
@@ -197,22 +199,10 @@ def import_command(file: Path, out: Path) -> None:
     FILE has JSON, or a line of JSON each. An item or trace with the name of a case changes that case. A new item has no recorded
     evidence: check it with `suite run --index`. A new trace has the documents that its retrievers found.
     """
-    suite, traces = cases_in(file, read_suite(out) if out.exists() else Suite())
+    suite, traces = cases_in(file, _suite_in(out))
     with writing(out):
         write_suite(out, suite, traces)
     say(f"{out}: new cases: {len(traces)} of {len(suite.case)}")
-
-
-async def _checked(
-    suites: Mapping[Path, Suite], settings: Settings, fill: str, *, search: bool
-) -> dict[Path, list[Checked]]:
-    """Every case of the suites, checked. `fill`: what answers where the record has no reply; empty for nothing."""
-    graph = pipeline()
-    async with live_for_runs(settings, RECORDED, fill) as powers:
-        return {
-            path: [result async for result in check(path, suite, graph, powers, search=search)]
-            for path, suite in suites.items()
-        }
 
 
 def _show(path: Path, result: Checked, accept: bool) -> None:

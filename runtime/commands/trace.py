@@ -19,7 +19,7 @@ from runtime.commands.run_sources import RAW, RUN, refuse, trace_of, with_settin
 from runtime.commands.run_text import put, show_run
 from runtime.commands.trace_keep import mark_command, pin_command, prune_command, unpin_command
 from runtime.commands.trace_many import frame_command, list_command, odd_command, stats_command
-from runtime.forking.blame import Blamed, blame
+from runtime.forking.blame import blame
 from runtime.forking.fork import NothingToFork, cited_only
 from runtime.forking.live_powers import RECORDED, live_for
 from runtime.replay.explained import explained, why
@@ -118,9 +118,9 @@ for command in (
 @click.option("--json", "as_json", is_flag=True, help="Print all of it as one JSON object.")
 @RAW
 @with_settings
-def show_command(run_id: str, wide: bool, as_json: bool, raw: bool, settings: Settings) -> None:
+async def show_command(run_id: str, wide: bool, as_json: bool, raw: bool, settings: Settings) -> None:
     """Show RUN: its answer, each sentence with its evidence, what was found and not used, and its stages."""
-    trace = asyncio.run(trace_of(run_id, settings, masked=not raw))
+    trace = await trace_of(run_id, settings, masked=not raw)
     found = explained(trace)
     if as_json:
         say_json(found)
@@ -134,9 +134,9 @@ def show_command(run_id: str, wide: bool, as_json: bool, raw: bool, settings: Se
 @ASKED_OVER
 @RAW
 @with_settings
-def why_command(run_id: str, source: str, raw: bool, settings: Settings) -> None:
+async def why_command(run_id: str, source: str, raw: bool, settings: Settings) -> None:
     """Say why RUN did not cite a source: not found, cut off, beaten, not picked, or withheld."""
-    trace = asyncio.run(trace_of(run_id, settings, masked=not raw))
+    trace = await trace_of(run_id, settings, masked=not raw)
     try:
         told = why(trace, explained(trace), source)
     except LookupError as unclear:
@@ -155,22 +155,18 @@ def why_command(run_id: str, source: str, raw: bool, settings: Settings) -> None
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @with_settings
-def blame_command(run_id: str, engine: str | None, as_json: bool, settings: Settings) -> None:
+async def blame_command(run_id: str, engine: str | None, as_json: bool, settings: Settings) -> None:
     """Fork RUN from gate, answer, choice and retrieval as they are today, and name the one that turns it."""
-    found = asyncio.run(_blamed(run_id, settings, engine))
+    trace = await trace_of(run_id, settings)
+    own = settings.inference.engine
+    answered = any(ask.engine == own for ask in trace.story.asks)
+    async with live_for(settings, engine or (own if answered else RECORDED)) as live:
+        live.has_model = None
+        found = await blame(trace, pipeline(), live)
+    found = found if masked_trace(trace) is trace else masked(found)
     if as_json:
         say_json(found)
         return
     lines = [f"{t.part:<9}  from {t.stage}: {t.problem or ', '.join(t.changes) or 'the same'}" for t in found.tried]
     for line in (*lines, f"{found.part} turns it" if found.part else "nothing that was tried turns it"):
         put(plain_console(), 0, line)
-
-
-async def _blamed(source: str, settings: Settings, engine: str | None) -> Blamed:
-    trace = await trace_of(source, settings)
-    own = settings.inference.engine
-    answered = any(ask.engine == own for ask in trace.story.asks)
-    async with live_for(settings, engine or (own if answered else RECORDED)) as live:
-        live.has_model = None
-        found = await blame(trace, pipeline(), live)
-    return found if masked_trace(trace) is trace else masked(found)

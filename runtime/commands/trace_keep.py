@@ -1,16 +1,14 @@
 """`groundwire trace mark`, `pin`, `unpin` and `prune`: a verdict on a run; which runs stay in the journal, and which leave it."""
 
-import asyncio
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 
 import click
 
 from actors.pipeline import pipeline
-from bus.journal.journal import Journal
-from bus.journal.pruning import Pruned, Rule, pin, prune, unpin
+from bus.journal.pruning import Rule, pin, prune, unpin
 from bus.journal.sweeping import sweep
 from bus.journal.verdicts import JUDGEMENTS, LONGEST_NOTE, Judgement, Verdict, add_verdict
 from bus.wire.messages import RunFinished
@@ -40,20 +38,14 @@ _BYTES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "
 SIZE = Quantity("size", "800kB, 500MB or 1GiB", _BYTES | {f"{unit}b": size for unit, size in _BYTES.items()})
 
 
-async def _on[R](run_id: str, settings: Settings, act: Callable[[Journal, str], Awaitable[R]]) -> tuple[str, R]:
-    """The whole id of the run, and what `act` returns of it."""
-    async with journal_of(settings) as journal:
-        named = await full_id(journal, run_id)
-        return named, await act(journal, named)
-
-
 @click.command("pin")
 @RUN
 @ASKED_OVER
 @with_settings
-def pin_command(run_id: str, settings: Settings) -> None:
+async def pin_command(run_id: str, settings: Settings) -> None:
     """Keep RUN in the journal, at any age, until it is unpinned."""
-    _, new = asyncio.run(_on(run_id, settings, pin))
+    async with journal_of(settings) as journal:
+        new = await pin(journal, await full_id(journal, run_id))
     say(f"run {run_id} is pinned" if new else f"run {run_id} was pinned already")
 
 
@@ -61,9 +53,10 @@ def pin_command(run_id: str, settings: Settings) -> None:
 @RUN
 @ASKED_OVER
 @with_settings
-def unpin_command(run_id: str, settings: Settings) -> None:
+async def unpin_command(run_id: str, settings: Settings) -> None:
     """Let RUN leave the journal like any other."""
-    _, was = asyncio.run(_on(run_id, settings, unpin))
+    async with journal_of(settings) as journal:
+        was = await unpin(journal, await full_id(journal, run_id))
     say(f"run {run_id} is no longer pinned" if was else f"run {run_id} was not pinned")
 
 
@@ -73,10 +66,12 @@ def unpin_command(run_id: str, settings: Settings) -> None:
 @click.option("--note", default="", help="Why.")
 @ASKED_OVER
 @with_settings
-def mark_command(run_id: str, verdict: Judgement, note: str, settings: Settings) -> None:
+async def mark_command(run_id: str, verdict: Judgement, note: str, settings: Settings) -> None:
     """Say that RUN is right, wrong or harmful; the last verdict counts, and all are kept."""
     given = Verdict(verdict=verdict, note=note[:LONGEST_NOTE])
-    named, number = asyncio.run(_on(run_id, settings, lambda journal, named: add_verdict(journal, named, given)))
+    async with journal_of(settings) as journal:
+        named = await full_id(journal, run_id)
+        number = await add_verdict(journal, named, given)
     say(f"run {named} is marked {verdict}{f', its verdict number {number}' if number > 1 else ''}")
 
 
@@ -86,20 +81,16 @@ def mark_command(run_id: str, verdict: Judgement, note: str, settings: Settings)
 @click.option("--keep-bytes", type=SIZE, help="Remove the oldest until the journal takes this much: 500MB, 1GiB.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
 @with_settings
-def prune_command(older_than: float | None, keep_bytes: float | None, dry_run: bool, settings: Settings) -> None:
+async def prune_command(older_than: float | None, keep_bytes: float | None, dry_run: bool, settings: Settings) -> None:
     """Remove finished runs from the journal, oldest first; those under way or pinned stay.
 
     Without --older-than and --keep-bytes, what the settings do not keep.
     """
-
-    async def done() -> tuple[Pruned, list[str]]:
-        async with journal_of(settings) as journal:
-            rule = _rule(settings, older_than, keep_bytes)
-            closers = [actor.name for actor in pipeline().actors if actor.takes is RunFinished]
-            left = [] if dry_run else await sweep(journal, settings.bus.deadline_s)
-            return await prune(journal, rule, closers=closers, dry_run=dry_run), left
-
-    pruned, left = asyncio.run(done())
+    async with journal_of(settings) as journal:
+        rule = _rule(settings, older_than, keep_bytes)
+        closers = [actor.name for actor in pipeline().actors if actor.takes is RunFinished]
+        left = [] if dry_run else await sweep(journal, settings.bus.deadline_s)
+        pruned = await prune(journal, rule, closers=closers, dry_run=dry_run)
     for line in left:
         say(one_line(line))
     if dry_run:

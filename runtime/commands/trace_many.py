@@ -1,6 +1,5 @@
 """`groundwire trace list`, `odd`, `stats` and `frame`: many runs, from the journal or from trace files."""
 
-import asyncio
 import time
 from collections.abc import Callable
 from datetime import datetime
@@ -18,7 +17,7 @@ from runtime.commands.run_text import put
 from runtime.commands.trace_keep import AGE
 from runtime.replay.journal_traces import latest_runs
 from runtime.replay.run_rows import SORTS, WORDS, RunRow, Wanted, ranked, wanted_row
-from runtime.replay.run_statistics import StageStats, odd_runs, stage_stats, write_frame
+from runtime.replay.run_statistics import odd_runs, stage_stats, write_frame
 from runtime.replay.trace import masked_trace
 from runtime.settings import Settings
 from runtime.terminal import one_line, say, say_json
@@ -68,12 +67,17 @@ def _wanted(since: float | None, until: float | None, **same: Any) -> Wanted:
 @JSON
 @RAW
 @with_settings
-def list_command(
+async def list_command(
     files: tuple[Path, ...], count: int, sort: str, as_json: bool, raw: bool, settings: Settings, **filters: Any
 ) -> None:
     """List runs, the latest first; only those that fit every option."""
     wanted = _wanted(**filters)
-    rows = asyncio.run(_rows(files, settings, wanted, count if sort == SORTS[0] else ALL))
+    if files:
+        every = (wanted_row(trace.records, wanted) for trace in await traces_of(files, settings))
+        rows = [row for row in every if row is not None]
+    else:
+        async with journal_of(settings) as journal:
+            rows = await latest_runs(journal, count if sort == SORTS[0] else ALL, wanted)
     rows = ranked(rows, sort)[:count]
     rows = rows if raw else masked(rows)
     for row in rows:
@@ -82,14 +86,6 @@ def list_command(
         else:
             for indent, line in _told(row):
                 put(plain_console(), indent, line)
-
-
-async def _rows(files: tuple[Path, ...], settings: Settings, wanted: Wanted, count: int) -> list[RunRow]:
-    if files:
-        traces = await traces_of(files, settings)
-        return [row for trace in traces if (row := wanted_row(trace.records, wanted)) is not None]
-    async with journal_of(settings) as journal:
-        return await latest_runs(journal, count, wanted)
 
 
 def _told(row: RunRow) -> list[tuple[int, str]]:
@@ -109,9 +105,9 @@ def _told(row: RunRow) -> list[tuple[int, str]]:
 @JSON
 @RAW
 @with_settings
-def odd_command(files: tuple[Path, ...], count: int, as_json: bool, raw: bool, settings: Settings) -> None:
+async def odd_command(files: tuple[Path, ...], count: int, as_json: bool, raw: bool, settings: Settings) -> None:
     """Rank unusual runs: rare ends, flags, fallbacks or paths, near a threshold, slow for their path."""
-    found = odd_runs(asyncio.run(traces_of(files, settings)))[:count]
+    found = odd_runs(await traces_of(files, settings))[:count]
     for odd in found if raw else masked(found):
         if as_json:
             say_json(odd)
@@ -126,9 +122,9 @@ def odd_command(files: tuple[Path, ...], count: int, as_json: bool, raw: bool, s
 @ASKED_OVER
 @JSON
 @with_settings
-def stats_command(files: tuple[Path, ...], as_json: bool, settings: Settings) -> None:
+async def stats_command(files: tuple[Path, ...], as_json: bool, settings: Settings) -> None:
     """Sum up the stages of all runs: calls, times, fallbacks, replies and tokens."""
-    found = stage_stats(asyncio.run(traces_of(files, settings)))
+    found = stage_stats(await traces_of(files, settings))
     if as_json:
         for stage in found:
             say_json(stage)
@@ -136,12 +132,9 @@ def stats_command(files: tuple[Path, ...], as_json: bool, settings: Settings) ->
     width = max((len(stage.stage) for stage in found), default=0)
     say(f"{'stage':<{width}}  calls    median       p95  fallbacks  replies  tokens")
     for stage in found:
-        say(f"{stage.stage:<{width}}  {_numbers(stage)}")
-
-
-def _numbers(stage: StageStats) -> str:
-    times = f"{stage.median_s * 1000:6.1f} ms {stage.p95_s * 1000:6.1f} ms"
-    return f"{stage.calls:5} {times} {stage.fallbacks:10} {stage.asks:8} {stage.tokens_out:7}"
+        times = f"{stage.median_s * 1000:6.1f} ms {stage.p95_s * 1000:6.1f} ms"
+        counts = f"{stage.fallbacks:10} {stage.asks:8} {stage.tokens_out:7}"
+        say(f"{stage.stage:<{width}}  {stage.calls:5} {times} {counts}")
 
 
 @click.command("frame")
@@ -150,9 +143,9 @@ def _numbers(stage: StageStats) -> str:
 @click.option("--out", type=PATH, required=True, help="File of the runs, as runs.parquet.")
 @RAW
 @with_settings
-def frame_command(files: tuple[Path, ...], out: Path, raw: bool, settings: Settings) -> None:
+async def frame_command(files: tuple[Path, ...], out: Path, raw: bool, settings: Settings) -> None:
     """Write a Parquet file with a row for each run, and beside it one with a row for each sentence."""
-    traces = asyncio.run(traces_of(files, settings))
+    traces = await traces_of(files, settings)
     try:
         with writing(out):
             written = write_frame(traces if raw else [masked_trace(trace) for trace in traces], out)

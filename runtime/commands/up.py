@@ -9,11 +9,20 @@ from pathlib import Path
 
 import anyio
 import click
+import msgspec
 
 from bus.wire.errors import Failure, Unavailable
 from index.search import class_archive
 from runtime.commands.consoles import plain_console
-from runtime.commands.options import CONFIG, SERVED_INDEX, Place, check_index, read_settings
+from runtime.commands.options import (
+    CONFIG,
+    SERVED_INDEX,
+    Place,
+    check_index,
+    one_line_errors,
+    read_settings,
+    usage_errors,
+)
 from runtime.index_of import overheard
 from runtime.processes.listening import addresses_of, check_key, url_of
 from runtime.processes.nats_server import NoServer
@@ -22,7 +31,7 @@ from runtime.processes.roles import roles_over
 from runtime.processes.state_folder import state_folder
 from runtime.processes.supervisor import Stack
 from runtime.settings import Settings, child_environ
-from runtime.terminal import one_line, say
+from runtime.terminal import one_line
 
 
 @click.command("up")
@@ -40,19 +49,16 @@ def up_command(
     """Run nats-server, search, actors, the edge and, with a model, inference; restart what crashes; stop with Ctrl-C."""
     if watches and isinstance(index, str):
         raise click.UsageError("--watch is for an index in a folder; add what changes with `groundwire index add`")
-    settings = read_settings(config, index=check_index(index), host=host, port=port)
-    try:
+    settings = read_settings(config, index=check_index(index))
+    named = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    settings = msgspec.structs.replace(settings, edge=msgspec.structs.replace(settings.edge, **named))
+    with usage_errors(Unavailable):
         addresses = addresses_of(settings)
         check_key(settings, addresses)
-    except Unavailable as problem:
-        raise click.UsageError(str(problem)) from None
     if taken(addresses, settings.edge.port):
         raise click.UsageError(f"port {settings.edge.port} is in use; choose another with --port")
-    try:
+    with one_line_errors(Failure, NoServer):
         ctx.exit(asyncio.run(_up(settings, watches=watches)))
-    except (Failure, NoServer) as failure:
-        say(f"error: {one_line(str(failure))}", err=True)
-        ctx.exit(1)
 
 
 async def _up(settings: Settings, *, watches: bool) -> int:

@@ -1,6 +1,5 @@
 """What would have become of runs: `groundwire replay RUN…` from a stage, or with something changed from the question on."""
 
-import asyncio
 import contextlib
 import secrets
 import shutil
@@ -52,14 +51,17 @@ class WhatIf(NamedTuple):
 type Outcome = tuple[Again, Path | None]
 
 
-def what_if(sources: tuple[str, ...], options: WhatIf, settings: Settings, out: Path | None, *, as_json: bool) -> int:
+async def what_if(
+    sources: tuple[str, ...], options: WhatIf, settings: Settings, out: Path | None, *, as_json: bool
+) -> int:
     """Run them and print what changes. Returns the exit code: 0, or 1 where a run lacks a reply or hits."""
     if out is not None and len(sources) > 1:
         refuse("--out is for one run; leave it out")
     if options.search and not settings.index.place:
         refuse("--search needs the index to search; add --index DIR")
     with _own_prompts(options.prompts, settings):
-        found = asyncio.run(_all(sources, options, settings, out))
+        async with live_for_runs(settings, options.engine or RECORDED, options.fill) as powers:
+            found = [await _one(source, options, settings, powers, out) for source in sources]
     for lost in options.without:
         if not any(source.endswith(lost) for again, _ in found for source in _sources(again.before)):
             refuse(f"--without {lost}: the search of no run found that source; `groundwire trace show RUN` names them")
@@ -72,11 +74,6 @@ def what_if(sources: tuple[str, ...], options: WhatIf, settings: Settings, out: 
         counts = Counter(again.kind for again, _ in found)
         say(f"{len(found)} runs: " + ", ".join(f"{count} {kind}" for kind, count in counts.most_common()))
     return int(any(again.problem for again, _ in found))
-
-
-async def _all(sources: tuple[str, ...], options: WhatIf, settings: Settings, out: Path | None) -> list[Outcome]:
-    async with live_for_runs(settings, options.engine or RECORDED, options.fill) as powers:
-        return [await _one(source, options, settings, powers, out) for source in sources]
 
 
 async def _one(

@@ -5,6 +5,7 @@ It is left out while questions of clients are answered, since those prove the sa
 """
 
 import asyncio
+import contextlib
 import logging
 
 from bus.journal.canary import admit_canary, canary_id, canary_question
@@ -76,18 +77,14 @@ class Canary:
                         pass
                 return problem_of(await self.runs.record(run_id))
         except TimeoutError:
-            record = await self._so_far(run_id)
+            record = None
+            with contextlib.suppress(TimeoutError, Failure):
+                async with asyncio.timeout(self.period_s / 2):
+                    record = await self.runs.record(run_id)
             reached = f"; it came as far as {record.stages[-1].stage}" if record and record.stages else ""
             return f"a question of its own did not end within {self.period_s:g} s{reached}"
         except Failure as failure:
             return f"a question of its own failed: {failure}"
-
-    async def _so_far(self, run_id: str) -> RunRecord | None:
-        try:
-            async with asyncio.timeout(self.period_s / 2):
-                return await self.runs.record(run_id)
-        except (TimeoutError, Failure):
-            return None
 
 
 def problem_of(record: RunRecord | None) -> str | None:

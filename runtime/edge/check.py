@@ -46,14 +46,7 @@ class CheckAsked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     language: Language | None = None
 
 
-@Route(
-    "POST",
-    "/v1/check",
-    {200: Reply("The sentences with their verdicts.", CheckReport)},
-    "search",
-    problems=(503,),
-    body_times=4,
-)
+@Route("POST", "/v1/check", {200: Reply("The sentences with their verdicts.", CheckReport)}, "search", body_times=4)
 async def check(request: web.Request, body: CheckAsked) -> web.Response:
     """Compare each sentence of a text with the documents."""
     return json_response(await checked(request.app[EDGE], request[CALLER].groups, body))

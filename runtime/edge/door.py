@@ -18,7 +18,7 @@ from functools import partial
 from aiohttp import hdrs, web
 from anyio import to_thread
 
-from bus.journal.access import Access, Groups, covers
+from bus.journal.access import Access, Groups, covers, groups_named
 from bus.journal.records import TRACEPARENT
 from bus.transport.envelope import parent_in
 from bus.transport.health import Watch
@@ -28,6 +28,7 @@ from runtime.edge.origins import Origins
 from runtime.edge.problems import RETRY_AFTER_S, Problem
 from runtime.edge.routes import Route
 from runtime.keys import PREFIX, SCOPES, Key, KeyFile, Keys, KeysProblem, Scope, rate_of
+from runtime.settings import AccessSettings
 
 log = logging.getLogger("groundwire.edge")
 
@@ -84,23 +85,22 @@ class Door:
     def __init__(
         self,
         file: KeyFile | None = None,
+        access: AccessSettings | None = None,
         *,
         required: bool = False,
-        ungranted: Groups = None,
-        rate: str = "",
-        concurrency: int = 0,
         origins: Origins | None = None,
     ) -> None:
-        """`required`: no route is open without a key. `ungranted`: the groups of a caller without a key."""
+        """`required`: no route is open without a key."""
+        access = access or AccessSettings()
         self.required = required
         self.origins = origins or Origins()
         self.limits = Limits(time.monotonic)
         self._file = file
         self._keys = Keys(secret=secrets.token_hex(32))
         self._problem = ""
-        self._rate = rate_of(rate) if rate else None
-        self._concurrency = concurrency
-        self._open = Caller("", "", frozenset(SCOPES), ungranted)
+        self._rate = rate_of(access.rate) if access.rate else None
+        self._concurrency = access.concurrency
+        self._open = Caller("", "", frozenset(SCOPES), groups_named(access.integrations))
         self._callers: dict[str, Caller] = {}
         self._transports: defaultdict[str, dict[asyncio.Transport, int]] = defaultdict(dict)
         self.watch = Watch()
@@ -125,13 +125,6 @@ class Door:
     def caller_of(self, request: web.Request) -> Caller:
         """Raises Problem 401, or 503 while the keys cannot be read."""
         return self._caller(_presented(request))
-
-    def may_see_details(self, request: web.Request) -> bool:
-        """Whether the caller may read the details of the installation's health."""
-        try:
-            return self.caller_of(request).may("admin")
-        except Problem:
-            return False
 
     def renewed(self, caller: Caller) -> Caller:
         """The same caller with the rights of now. Raises Problem 401 when the key was revoked or has expired."""

@@ -75,22 +75,17 @@ def journal_text(state: JournalState | None) -> bytes:
         return b""
     registry = CollectorRegistry()
     age_s = max(0.0, time.time() - state.oldest_at) if state.oldest_at else 0.0
-    gauges = {
-        "bytes": ("Bytes that the journal takes.", state.size_bytes),
-        "limit_bytes": ("Bytes that it may take.", state.limit_bytes),
-        "messages": ("Records in the journal.", state.messages),
-        "oldest_run_seconds": ("Since the oldest run was asked.", age_s),
-        "pinned_runs": ("Pinned runs, as of the last whole walk.", state.pinned),
-        "running_runs": ("Runs without an end, as of the last whole walk.", state.running),
-    }
-    for name, (what, value) in gauges.items():
-        Gauge(f"groundwire_journal_{name}", what, registry=registry).set(value)
-    counts = {
-        "pruned_runs": ("Runs removed from the journal.", state.pruned_runs),
-        "pruned_bytes": ("Bytes that they took, near enough.", state.pruned_bytes),
-    }
-    for name, (what, value) in counts.items():
-        Counter(f"groundwire_journal_{name}", what, registry=registry).inc(value)
+    for kind, name, what, value in (
+        (Gauge, "bytes", "Bytes that the journal takes.", state.size_bytes),
+        (Gauge, "limit_bytes", "Bytes that it may take.", state.limit_bytes),
+        (Gauge, "messages", "Records in the journal.", state.messages),
+        (Gauge, "oldest_run_seconds", "Since the oldest run was asked.", age_s),
+        (Gauge, "pinned_runs", "Pinned runs, as of the last whole walk.", state.pinned),
+        (Gauge, "running_runs", "Runs without an end, as of the last whole walk.", state.running),
+        (Counter, "pruned_runs", "Runs removed from the journal.", state.pruned_runs),
+        (Counter, "pruned_bytes", "Bytes that they took, near enough.", state.pruned_bytes),
+    ):
+        kind(f"groundwire_journal_{name}", what, registry=registry).inc(value)
     return generate_latest(registry)
 
 

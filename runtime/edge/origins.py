@@ -46,7 +46,11 @@ class Origins:
             raise Problem(421, "wrong_host", detail)
         origin = headers.get(hdrs.ORIGIN)
         if origin is None:
-            _check_site(request)
+            # A page's image or script has no Origin, but `Sec-Fetch-Site` names another site.
+            elsewhere = headers.get("Sec-Fetch-Site") in {"cross-site", "same-site"}
+            if elsewhere and headers.get("Sec-Fetch-Mode") != "navigate":
+                detail = "a page of another site asks for this; to let it, add it to edge.origins"
+                raise Problem(403, "foreign_origin", detail)
         elif len(headers.getall(hdrs.ORIGIN)) != 1 or origin.lower() not in {f"http://{host}", f"https://{host}"}:
             if origin.lower() not in self.origins:
                 detail = f"pages of {origin[:100]} may not use this service; to let them, add it to edge.origins"
@@ -68,13 +72,6 @@ def _own_names(address: str, port: int) -> frozenset[str]:
     literal = f"[{address}]" if ":" in address else address
     names = {literal.lower(), *(LOOPBACK_NAMES if is_loopback(address) else ())}
     return frozenset({f"{name}:{port}" for name in names} | (names if port == 80 else set()))
-
-
-def _check_site(request: web.Request) -> None:
-    """A page's image or script has no Origin, but `Sec-Fetch-Site` names another site. Raises Problem 403."""
-    site = request.headers.get("Sec-Fetch-Site")
-    if site in {"cross-site", "same-site"} and request.headers.get("Sec-Fetch-Mode") != "navigate":
-        raise Problem(403, "foreign_origin", "a page of another site asks for this; to let it, add it to edge.origins")
 
 
 def preflight(request: web.Request) -> web.Response | None:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
-from groundwire.wire import NearPassage, Reference
+from groundwire.wire import FAILURES, NearPassage, Reference
 
 from bus.powers.events import (
     DONE_LINE,
@@ -34,22 +34,6 @@ from runtime.edge.problems import EXPECTED, Problem, problem_of
 from runtime.edge.state import Edge
 
 _encode = msgspec.json.Encoder().encode
-
-#: The HTTP status of each error event that means no answer; any other error withdraws an answer already shown.
-FAILURES = {
-    "timeout": 504,
-    "model_unavailable": 503,
-    "model_too_long": 500,
-    "model_rejected": 500,
-    "model_over_quota": 503,
-    "model_malformed": 500,
-    "internal": 500,
-    "cancelled": 409,
-    "overloaded": 429,
-    "unavailable": 503,
-    "invalid": 422,
-    "no_such_profile": 422,
-}
 
 
 def events_of(problem: Problem) -> tuple[bytes, bytes]:

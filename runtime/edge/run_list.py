@@ -94,14 +94,7 @@ class RunList(msgspec.Struct, frozen=True, kw_only=True):
     next: int | None = None
 
 
-@Route(
-    "GET",
-    "/v1/runs",
-    {200: Reply("A page of the caller's own runs.", RunList)},
-    "read",
-    problems=(503,),
-    parameters=_DECLARED,
-)
+@Route("GET", "/v1/runs", {200: Reply("A page of the caller's own runs.", RunList)}, "read", parameters=_DECLARED)
 async def run_list(request: web.Request) -> web.Response:
     """List your runs, newest first."""
     edge, caller = request.app[EDGE], request[CALLER]

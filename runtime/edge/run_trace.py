@@ -22,21 +22,14 @@ STEP = parameter("step", "path", "The stage's `step` in the trace.", type="integ
 _ONE = CapacityLimiter(1)
 
 
-@Route("GET", "/v1/runs/{run_id}/trace", {200: Reply("The run's stages.", RunTrace)}, "read", problems=(503,))
+@Route("GET", "/v1/runs/{run_id}/trace", {200: Reply("The run's stages.", RunTrace)}, "read")
 async def run_trace(request: web.Request) -> web.Response:
     """Show a run stage by stage."""
     trace = await _trace(request)
     return json_response(await to_thread.run_sync(lambda: _steps().stages_of(trace), limiter=_ONE))
 
 
-@Route(
-    "GET",
-    "/v1/runs/{run_id}/trace/{step}",
-    {200: Reply("The stage.", TracedStep)},
-    "read",
-    problems=(503,),
-    parameters=(STEP,),
-)
+@Route("GET", "/v1/runs/{run_id}/trace/{step}", {200: Reply("The stage.", TracedStep)}, "read", parameters=(STEP,))
 async def run_step(request: web.Request) -> web.Response:
     """Show one stage of a run: its messages, prompts and replies."""
     raw = request.match_info["step"]

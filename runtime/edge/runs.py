@@ -2,6 +2,7 @@
 
 import msgspec
 from aiohttp import web
+from groundwire.wire import FAILURES
 
 from bus.journal.records import WHOLE
 from bus.journal.verdicts import Judged, Judgement, Verdict, add_verdict
@@ -14,7 +15,7 @@ from bus.wire.subjects import check_id, key_of
 from runtime.edge.door import CALLER
 from runtime.edge.parameters import HEADER, IDEMPOTENCY_KEY, idempotency_key
 from runtime.edge.problems import RETRY_AFTER_S, Problem
-from runtime.edge.relay import FAILURES, all_batches
+from runtime.edge.relay import all_batches
 from runtime.edge.request_parsing import last_event_id, wants_json
 from runtime.edge.routes import Reply, Route, json_response, parameter, run_headers
 from runtime.edge.sse import EventForm, stream
@@ -49,7 +50,7 @@ class Cancelled(msgspec.Struct, frozen=True, kw_only=True):
     "/v1/runs",
     {200: Reply(f"{STREAM} {_RECORD}", RunRecord, EVENT_TYPES)} | dict.fromkeys((429, 500, 503, 504), _FAILED),
     "ask",
-    problems=(409, 429, 503, 504),
+    problems=(409, 504),
     parameters=(IDEMPOTENCY_KEY,),
 )
 async def submit(request: web.Request, question: QuestionAsked) -> web.StreamResponse:
@@ -103,7 +104,7 @@ async def named_run(request: web.Request) -> tuple[Edge, str]:
     return edge, run_id
 
 
-@Route("GET", "/v1/runs/{run_id}", {200: Reply("The record of the run so far.", RunRecord)}, "read", problems=(503,))
+@Route("GET", "/v1/runs/{run_id}", {200: Reply("The record of the run so far.", RunRecord)}, "read")
 async def look_up(request: web.Request) -> web.Response:
     """Look up a run."""
     edge, run_id = await named_run(request)
@@ -118,7 +119,7 @@ async def look_up(request: web.Request) -> web.Response:
     "/v1/runs/{run_id}/events",
     {200: Reply(STREAM, events=EVENT_TYPES), 204: Reply("You have already received every event.")},
     "read",
-    problems=(410, 503),
+    problems=(410,),
     parameters=(LAST_EVENT_ID, AFTER),
 )
 async def resume(request: web.Request) -> web.StreamResponse:
@@ -139,7 +140,7 @@ class Marked(msgspec.Struct, frozen=True, kw_only=True):
     number: int
 
 
-@Route("POST", "/v1/runs/{run_id}/verdict", {200: Reply("The verdict is kept.", Marked)}, "ask", problems=(404, 503))
+@Route("POST", "/v1/runs/{run_id}/verdict", {200: Reply("The verdict is kept.", Marked)}, "ask", problems=(404,))
 async def judge(request: web.Request, judged: Judged) -> web.Response:
     """Say whether a run was right."""
     edge, run_id = await named_run(request)
@@ -150,7 +151,7 @@ async def judge(request: web.Request, judged: Judged) -> web.Response:
     return json_response(Marked(run_id=run_id, verdict=judged.verdict, number=number))
 
 
-@Route("POST", "/v1/runs/{run_id}/cancel", {200: Reply("How the run ended.", Cancelled)}, "ask", problems=(503,))
+@Route("POST", "/v1/runs/{run_id}/cancel", {200: Reply("How the run ended.", Cancelled)}, "ask")
 async def cancel(request: web.Request) -> web.Response:
     """Cancel a run."""
     edge, run_id = await named_run(request)

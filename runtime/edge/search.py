@@ -37,7 +37,7 @@ class SearchAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     detail: str = ""
 
 
-@Route("POST", "/v1/search", {200: Reply("The hits, best first.", SearchAnswer)}, "search", problems=(503,))
+@Route("POST", "/v1/search", {200: Reply("The hits, best first.", SearchAnswer)}, "search")
 async def search(request: web.Request, body: SearchAsked) -> web.Response:
     """Search for passages."""
     return json_response(await searched(request.app[EDGE], request[CALLER].groups, body))
@@ -56,14 +56,14 @@ async def searched(edge: Edge, groups: Groups, body: SearchAsked) -> SearchAnswe
     return SearchAnswer(hits=reply.passages, snapshot=reply.snapshot, detail=detail)
 
 
-@Route("GET", "/v1/index", {200: Reply("The index.", ServedIndex)}, "admin", problems=(503,))
+@Route("GET", "/v1/index", {200: Reply("The index.", ServedIndex)}, "admin")
 async def index(request: web.Request) -> web.Response:
     """Say which index is served, since when, and which files could not be read."""
     edge = request.app[EDGE]
     return json_response(await served_index(edge.runs.client, timeout_s=edge.timeouts.search_s))
 
 
-@Route("GET", "/v1/examples", {200: Reply("What can be asked.", Held)}, "ask", problems=(503,))
+@Route("GET", "/v1/examples", {200: Reply("What can be asked.", Held)}, "ask")
 async def examples(request: web.Request) -> web.Response:
     """Say what the caller's questions are answered from, with questions that the documents ask themselves."""
     edge = request.app[EDGE]

@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
+import msgspec
 from aiohttp import web
 
 from bus.runs.router import Numbered, Reader
@@ -25,6 +26,7 @@ SMALL_BYTES = 16 * 1024
 COMMENT = b": alive\n\n"
 #: The last event of the protocols of OpenAI and of the AI SDK.
 DONE = b"data: [DONE]\n\n"
+_encode = msgspec.json.Encoder().encode
 #: After how many milliseconds a client that lost its connection comes back; sent once, before the first event.
 RETRY = b"retry: 1000\n"
 
@@ -91,6 +93,11 @@ async def stream(
     with edge.metrics.streams.labels(transport).track_inprogress():
         await relay(edge, reader, form, SseClient(request, response, cut))
     return response
+
+
+def data_line(chunk: msgspec.Struct) -> bytes:
+    """A chunk of another protocol's stream as an event without a number."""
+    return b"data: %s\n\n" % _encode(chunk)
 
 
 def disconnect(request: web.Request, edge: Edge) -> ConnectionResetError:

@@ -27,27 +27,18 @@ class Renderer:
 
     def __init__(self) -> None:
         self._libraries: dict[str, Library] = {}
-        self._remembered = functools.cache(lambda prompt: is_remembered(source_of(prompt, own_folders())))
+        #: Whether replies to the prompt of a name are remembered.
+        self.remembered = functools.cache(lambda prompt: is_remembered(source_of(prompt, own_folders())))
 
     def render(self, variables: Prompt[object], profile: str) -> Rendered:
-        return self._library(profile).render(variables)
-
-    def model(self, prompt: str, profile: str) -> str:
-        agents = profile_of(profile or "general").agents.items()
-        return next((override.model or "" for agent, override in agents if agent == prompt), "")
-
-    def version(self, prompt: str, profile: str) -> str:
-        return self._library(profile).version(prompt)
-
-    def remembered(self, prompt: str) -> bool:
-        return self._remembered(prompt)
+        return self.library(profile).render(variables)
 
     def constants(self) -> tuple[Rendered, ...]:
         """Every prompt's constant part, which a device can prefill before the first question."""
-        files = map(self._library("general").file, (prompt.name for prompt in PROMPTS))
+        files = map(self.library("general").file, (prompt.name for prompt in PROMPTS))
         return tuple(Rendered(**same_fields(file, Rendered), user="") for file in files)
 
-    def _library(self, profile: str) -> "Library":
+    def library(self, profile: str) -> "Library":
         from prompts.library import Library  # an engine without a model renders nothing
 
         name = profile or "general"
@@ -56,6 +47,12 @@ class Renderer:
             agents = {str(agent): override for agent, override in read.agents.items()}
             self._libraries[name] = Library(agents, own_folders(name), read.role)
         return self._libraries[name]
+
+
+def model_for(prompt: str, profile: str) -> str:
+    """The model that the profile names for a prompt; empty for none."""
+    agents = profile_of(profile or "general").agents.items()
+    return next((override.model or "" for agent, override in agents if agent == prompt), "")
 
 
 def own_folders(profile: str = "") -> tuple[Path, ...]:

@@ -24,8 +24,6 @@ from runtime.replay.recorded_powers import digests, failure_of
 from runtime.replay.trace import Trace
 from runtime.settings import IndexSettings, Settings
 
-type FindLive = Callable[[SearchRequest], Awaitable[SearchReply]]
-
 RECORDED, INDEX = "recorded", "the index of today"
 
 
@@ -67,7 +65,7 @@ class Live:
     """
 
     inference: Inference | None = None
-    find: FindLive | None = None
+    find: Callable[[SearchRequest], Awaitable[SearchReply]] | None = None
     has_model: bool | None = None
     replies: dict[tuple[str, str], "AskRecord | str"] = field(default_factory=dict)
     hits: list[SearchRecord] = field(default_factory=list)
@@ -144,7 +142,7 @@ def forget_prompts() -> None:
 def version_of(prompt: str, profile: str) -> str:
     """Today's version of the prompt under that profile; empty where there is no such prompt. Raises Poison."""
     try:
-        return _renderer().version(prompt, profile)
+        return _renderer().library(profile).version(prompt)
     except KeyError:
         return ""
 
@@ -176,18 +174,18 @@ async def live_for(settings: Settings, engine: str, fill: str = "") -> AsyncIter
     """
     name = fill if engine == RECORDED else engine
     chosen = msgspec.structs.replace(settings.inference, engine=name or settings.inference.engine)
-    made = make_engine(chosen) if name else None
-    if made is not None:
-        await made.start()
-    index = _Index(settings.index) if settings.index.place else None
-    try:
-        has_model = None if engine == RECORDED else name != RULES
-        yield Live(Inference(made, chosen) if made else None, index.find if index else None, has_model)
-    finally:
-        if made is not None:
-            await made.close()
-        if index is not None:
-            await asyncio.to_thread(index.close)
+    live = Live(has_model=None if engine == RECORDED else name != RULES)
+    async with contextlib.AsyncExitStack() as closing:
+        if settings.index.place:
+            index = _Index(settings.index)
+            closing.push_async_callback(asyncio.to_thread, index.close)
+            live.find = index.find
+        if name:
+            made = make_engine(chosen)
+            await made.start()
+            closing.push_async_callback(made.close)
+            live.inference = Inference(made, chosen)
+        yield live
 
 
 @contextlib.asynccontextmanager

@@ -21,7 +21,7 @@ from bus.wire.errors import Invalid
 from bus.wire.messages import QuestionAsked
 from bus.wire.parts import Question
 from index.plugins import installed
-from runtime.engines.rendering import Renderer
+from runtime.engines.rendering import model_for
 from runtime.forking.fork import NothingToFork, fork
 from runtime.forking.live_powers import RECORDED, Given, Live, NotRecorded, engine_of, replies_of, version_of
 from runtime.replay.replayer import Changed
@@ -46,7 +46,7 @@ def _changed(ask: AskRecord, profile: str, inference: InferenceSettings) -> Iter
     version = version_of(ask.prompt, profile) if ask.version else ""
     if ask.version != version:
         yield Changed(PROMPT + ask.prompt, ask.version, version or "there is none")
-    named = Renderer().model(ask.prompt, profile)
+    named = model_for(ask.prompt, profile)
     engine, _, model = named.partition(":")
     if engine not in installed("engines"):
         engine, model = inference.engine, named or inference.model

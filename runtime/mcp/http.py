@@ -78,7 +78,7 @@ async def receive(request: web.Request, message: McpMessage) -> web.StreamRespon
     "/mcp",
     {200: Reply("The rest of a stream.", events=(McpNotification, McpResponse))},
     "any",
-    problems=(404, 405, 410, 500, 503),
+    problems=(404, 405, 410, 500),
     parameters=(*_HEADERS, parameter("Last-Event-ID", "header", "Of the last event you received.", type="string")),
     errors=MCP_ERRORS,
 )

@@ -7,7 +7,6 @@ from mcp_types import CallToolResult
 from msgspec import Meta
 
 from actors.checking.report import CheckedSentence, CheckReport
-from bus.powers.sources import SourceText
 from bus.wire.messages import same_fields
 from bus.wire.parts import Passage
 from index.filters import Filter
@@ -116,19 +115,13 @@ async def open_source(context: Context, arguments: OpenArguments) -> CallToolRes
     peer = context.lifespan_context
     source_id, start, _ = source_in(arguments.source) or (arguments.source, 0, None)
     begin = arguments.start if arguments.start is not None else start or 0
-    result = _opened(await text_of(peer, source_id, begin, begin + arguments.length), peer.base)
+    found = await text_of(peer, source_id, begin, begin + arguments.length)
+    own = place_of(found.source_id, found.title, found.url, found.start, found.end, peer.base)
+    own |= {"page": found.page_at(found.start), "next": found.end if found.end < found.characters else None}
+    result = OpenedSource(**(same_fields(found, OpenedSource) | own))
     page = f", p. {result.page}" if result.page is not None else ""
     where = f"{one_line(result.source_id)}, characters {result.start}-{result.end} of {result.characters}{page}"
     return result_of(f"{one_line(result.title)} ({where})\n\n{fit(result.text)}", result)
-
-
-def _opened(source: SourceText, base: str) -> OpenedSource:
-    own = place_of(source.source_id, source.title, source.url, source.start, source.end, base)
-    own |= {
-        "page": source.page_at(source.start),
-        "next": source.end if source.end < source.characters else None,
-    }
-    return OpenedSource(**(same_fields(source, OpenedSource) | own))
 
 
 OPEN_SOURCE = Declared(

@@ -26,7 +26,7 @@ from bus.runs.router import Closing, Reader
 from bus.wire.messages import QuestionAsked
 from bus.wire.requests import parse_body
 from runtime.edge.door import Caller, check_scope
-from runtime.edge.problems import EXPECTED, Problem, problem_of
+from runtime.edge.problems import EXPECTED, problem_of
 from runtime.edge.state import Edge
 from runtime.keys import Scope
 
@@ -108,14 +108,19 @@ class Declared[Arguments: msgspec.Struct]:
         )
 
     async def called(self, context: Context, arguments: dict[str, Any]) -> CallToolResult:
-        """Raises Problem 403, Closing."""
+        """The result, or a problem as text, so that the client's model can ask differently. Raises Problem 403, Closing."""
         check_scope(context.lifespan_context.caller, self.scope)
         try:
             return await self.use(context, parse_body(msgspec.json.encode(arguments), self.arguments))
         except Closing:
             raise
         except EXPECTED as error:
-            return failed(problem_of(error))
+            problem, meta = problem_of(error), None
+        text = problem.detail
+        if problem.retry_after_s is not UNSET:
+            text += f" (try again in {problem.retry_after_s} s)"
+            meta = {"groundwire/retry_after_s": problem.retry_after_s}
+        return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True, _meta=meta)
 
 
 def result_of(text: str, data: msgspec.Struct, links: tuple[ResourceLink, ...] = ()) -> CallToolResult:
@@ -123,15 +128,6 @@ def result_of(text: str, data: msgspec.Struct, links: tuple[ResourceLink, ...] =
     return CallToolResult(
         content=[TextContent(type="text", text=text), *links], structured_content=msgspec.to_builtins(data)
     )
-
-
-def failed(problem: Problem) -> CallToolResult:
-    """A problem as text, so that the client's model can ask differently."""
-    text, meta = problem.detail, None
-    if problem.retry_after_s is not UNSET:
-        text += f" (try again in {problem.retry_after_s} s)"
-        meta = {"groundwire/retry_after_s": problem.retry_after_s}
-    return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True, _meta=meta)
 
 
 def schema_of(struct: type[msgspec.Struct]) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 from aiohttp import web
@@ -11,7 +10,6 @@ from anyio import to_thread
 
 from bus.delivery.admission import Admission
 from bus.delivery.limit import Limit, least_at_once
-from bus.journal.access import groups_named
 from bus.journal.journal import Journal
 from bus.runs.runs import Runs
 from bus.transport.connection import await_streams, connect, keep_trying
@@ -42,63 +40,47 @@ async def serve(
     timeouts = timeouts or Timeouts()
     addresses = await to_thread.run_sync(addresses_of, settings)
     await to_thread.run_sync(check_key, settings, addresses)
-    async with _door(settings, addresses) as door:
-        client = await connect(settings.bus, name="groundwire-edge", user=EDGE_USER.name)
-        keep_trying(client)
-        try:
-            await await_streams(client.jetstream(timeout=2.0), patience_s=timeouts.streams_s)
-            runs = Runs(Journal(client), patience_s=timeouts.nats_s, secret=door.secret)
-            await runs.start()
-            profiles = Path(settings.profiles) if settings.profiles else None
-            needed = ("search", *(("inference",) if not settings.without_model else ()), *settings.actor_names)
-            edge = Edge(
-                settings.edge,
-                runs,
-                KnownProfiles(profiles),
-                timeouts,
-                door,
-                needed,
-                run_deadline_s=settings.bus.deadline_s,
-                admission=Admission(Limit(least_at_once(settings.inference.batch))),
-            )
-            app = make_app(edge)
-            await edge.count_runs()
-            runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=5.0)
-            await runner.setup()
-            try:
-                port = await _listen(runner, settings.edge, addresses, timeouts)
-                log.info("listening on %s, port %d", ", ".join(addresses), port)
-                await answer_health(client, "edge", lambda: {"ready": True, "detail": f"port {port}"}, *edge.watches)
-                if edge.canary is not None:
-                    edge.watch.keep("canary", edge.canary.run)
-                if listening is not None:
-                    listening.set_result(port)
-                await stop.wait()
-            finally:
-                await runner.cleanup()
-        finally:
-            await client.close()
-
-
-@contextlib.asynccontextmanager
-async def _door(settings: Settings, addresses: tuple[str, ...]) -> AsyncIterator[Door]:
-    """The door, following the file of the keys. Raises Unavailable."""
     door = Door(
         key_file(settings),
+        settings.access,
         required=needs_key(settings, addresses),
-        ungranted=groups_named(settings.access.integrations),
-        rate=settings.access.rate,
-        concurrency=settings.access.concurrency,
         origins=Origins(settings.edge.hosts, settings.edge.origins),
     )
-    try:
-        await door.start()
-    except KeysProblem as problem:
-        raise Unavailable(str(problem)) from None
-    try:
-        yield door
-    finally:
-        await door.stop()
+    async with contextlib.AsyncExitStack() as closing:
+        closing.push_async_callback(door.stop)
+        try:
+            await door.start()
+        except KeysProblem as problem:
+            raise Unavailable(str(problem)) from None
+        client = await connect(settings.bus, name="groundwire-edge", user=EDGE_USER.name)
+        closing.push_async_callback(client.close)
+        keep_trying(client)
+        await await_streams(client.jetstream(timeout=2.0), patience_s=timeouts.streams_s)
+        runs = Runs(Journal(client), patience_s=timeouts.nats_s, secret=door.secret)
+        await runs.start()
+        edge = Edge(
+            settings.edge,
+            runs,
+            KnownProfiles(Path(settings.profiles) if settings.profiles else None),
+            timeouts,
+            door,
+            needed=("search", *(("inference",) if not settings.without_model else ()), *settings.actor_names),
+            run_deadline_s=settings.bus.deadline_s,
+            admission=Admission(Limit(least_at_once(settings.inference.batch))),
+        )
+        app = make_app(edge)
+        await edge.count_runs()
+        runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=5.0)
+        await runner.setup()
+        closing.push_async_callback(runner.cleanup)
+        port = await _listen(runner, settings.edge, addresses, timeouts)
+        log.info("listening on %s, port %d", ", ".join(addresses), port)
+        await answer_health(client, "edge", lambda: {"ready": True, "detail": f"port {port}"}, *edge.watches)
+        if edge.canary is not None:
+            edge.watch.keep("canary", edge.canary.run)
+        if listening is not None:
+            listening.set_result(port)
+        await stop.wait()
 
 
 async def _listen(runner: web.AppRunner, settings: EdgeSettings, addresses: tuple[str, ...], timeouts: Timeouts) -> int:

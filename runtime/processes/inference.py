@@ -40,7 +40,7 @@ from runtime.engines.engine import (
     RequestRecord,
     Wiring,
 )
-from runtime.engines.rendering import Renderer, Routes, make_engine
+from runtime.engines.rendering import Renderer, Routes, make_engine, model_for
 from runtime.processes.device_lock import DeviceLock
 from runtime.settings import InferenceSettings, Settings
 
@@ -65,7 +65,7 @@ class Inference:
         if ask.prompt not in _BY_NAME:
             raise BadReply(f"no prompt is called {ask.prompt!r}; there are {', '.join(_BY_NAME)}")
         variables = _DECODERS[ask.prompt].decode(ask.variables)
-        engine, model = await self.routes.find(self.renderer.model(ask.prompt, ask.profile))
+        engine, model = await self.routes.find(model_for(ask.prompt, ask.profile))
         rendered = None
         if engine.needs_rendering:
             rendered = _limited(self.renderer.render(variables, ask.profile), ask.max_tokens, model)
@@ -194,38 +194,7 @@ SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30)
 # All names:
 #   groundwire_device_requests_total{operation,prompt,ending}   groundwire_device_tokens_total{kind}
 #   groundwire_device_queue_seconds{priority}   groundwire_device_prefill_seconds   groundwire_device_decode_seconds
-#   groundwire_device_replays_total   and the gauges of GAUGES below
-
-
-class DeviceMetrics:
-    """Pass `observe` to the engine as `on_record`; `view` is the engine's own."""
-
-    def __init__(self, registry: CollectorRegistry, view: Callable[[], DeviceView]) -> None:
-        counter, times = partial(Counter, registry=registry), partial(Histogram, registry=registry, buckets=SECONDS)
-        self._requests = counter("groundwire_device_requests", "Requests ended", ("operation", "prompt", "ending"))
-        self._tokens = counter("groundwire_device_tokens", "Tokens by kind", ("kind",))
-        self._queue = times("groundwire_device_queue_seconds", "Wait for a row", ("priority",))
-        self._prefill = times("groundwire_device_prefill_seconds", "Start to first token")
-        self._decode = times("groundwire_device_decode_seconds", "First to last token")
-        self._replays = counter("groundwire_device_replays", "Requests restarted after a fault")
-        registry.register(_Gauges(view))
-
-    def observe(self, record: RequestRecord) -> None:
-        self._requests.labels(record.operation, record.prompt, record.ending).inc()
-        counts = {
-            "cached": record.tokens_cached,
-            "prefilled": record.tokens_prefilled,
-            "forced": record.tokens_forced,
-            "decoded": record.tokens_out - record.tokens_forced,
-        }
-        for kind, count in counts.items():
-            self._tokens.labels(kind).inc(count)
-        self._queue.labels(record.priority).observe(record.queue_s)
-        self._prefill.observe(record.prefill_s)
-        self._decode.observe(record.decode_s)
-        self._replays.inc(record.replays)
-
-
+#   groundwire_device_replays_total   and the gauges of GAUGES
 #: Help by the view's field, which is the name after `groundwire_device_` with its unit written out.
 GAUGES = {
     "rows_decoding": "Rows in the batch",
@@ -241,9 +210,34 @@ GAUGES = {
 }
 
 
-class _Gauges(Collector):
-    def __init__(self, view: Callable[[], DeviceView]) -> None:
+class DeviceMetrics(Collector):
+    """Pass `observe` to the engine as `on_record`; `view` is the engine's own."""
+
+    def __init__(self, registry: CollectorRegistry, view: Callable[[], DeviceView]) -> None:
+        counter, times = partial(Counter, registry=registry), partial(Histogram, registry=registry, buckets=SECONDS)
+        self._requests = counter("groundwire_device_requests", "Requests ended", ("operation", "prompt", "ending"))
+        self._tokens = counter("groundwire_device_tokens", "Tokens by kind", ("kind",))
+        self._queue = times("groundwire_device_queue_seconds", "Wait for a row", ("priority",))
+        self._prefill = times("groundwire_device_prefill_seconds", "Start to first token")
+        self._decode = times("groundwire_device_decode_seconds", "First to last token")
+        self._replays = counter("groundwire_device_replays", "Requests restarted after a fault")
         self._view = view
+        registry.register(self)
+
+    def observe(self, record: RequestRecord) -> None:
+        self._requests.labels(record.operation, record.prompt, record.ending).inc()
+        counts = {
+            "cached": record.tokens_cached,
+            "prefilled": record.tokens_prefilled,
+            "forced": record.tokens_forced,
+            "decoded": record.tokens_out - record.tokens_forced,
+        }
+        for kind, count in counts.items():
+            self._tokens.labels(kind).inc(count)
+        self._queue.labels(record.priority).observe(record.queue_s)
+        self._prefill.observe(record.prefill_s)
+        self._decode.observe(record.decode_s)
+        self._replays.inc(record.replays)
 
     def collect(self) -> Iterator[Metric]:
         view = self._view()

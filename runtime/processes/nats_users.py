@@ -29,19 +29,8 @@ class Credentials(msgspec.Struct, frozen=True, kw_only=True):
     passwords: dict[str, str]
 
     def bus(self, settings: BusSettings, user: str) -> BusSettings:
-        password = self.passwords[user]
-        plain = BusSettings()
-        return msgspec.structs.replace(
-            settings,
-            url=self.url,
-            user=user,
-            password=password,
-            creds=plain.creds,
-            nkey_seed=plain.nkey_seed,
-            tls_ca=plain.tls_ca,
-            tls_cert=plain.tls_cert,
-            tls_key=plain.tls_key,
-        )
+        none = dict.fromkeys(("creds", "nkey_seed", "tls_ca", "tls_cert", "tls_key"), "")
+        return msgspec.structs.replace(settings, url=self.url, user=user, password=self.passwords[user], **none)
 
     def url_of(self, user: str) -> str:
         where = urlsplit(self.url)

@@ -52,22 +52,17 @@ _DOCUMENTS, _PASSAGES, _EXAMPLES, _TITLES = 400, 6, 24, 8
 
 
 def held(searcher: Searcher, groups: Groups) -> Held:
-    """What callers in these groups find. Reads passages. Raises Unavailable."""
-    try:
-        entries = searcher.entries(groups)
-        step = max(1, len(entries) // _DOCUMENTS)
-        found = examples(searcher.beginnings(entries[::step], _PASSAGES), _EXAMPLES)
-        languages = searcher.languages(groups)
-    except IndexProblem as problem:
-        raise Unavailable(str(problem)) from problem
+    """What callers in these groups find. Reads passages. Raises IndexProblem."""
+    entries = searcher.entries(groups)
+    step = max(1, len(entries) // _DOCUMENTS)
+    found = examples(searcher.beginnings(entries[::step], _PASSAGES), _EXAMPLES)
+    languages = searcher.languages(groups)
     told = entries[:: max(1, len(entries) // _TITLES)][:_TITLES]
     return Held(
         documents=len(entries),
         languages={name: count for name, count in languages.items() if count},
         titles=tuple(HeldDocument(source_id=entry.source_id, title=entry.title or entry.source_id) for entry in told),
-        examples=tuple(
-            ExampleQuestion(question=each.question, language=each.language, source_id=each.source_id) for each in found
-        ),
+        examples=msgspec.convert(found, tuple[ExampleQuestion, ...], from_attributes=True),
     )
 
 
@@ -79,9 +74,12 @@ class HeldFor:
         self._made = functools.lru_cache(_REMEMBERED)(self._make)
 
     def __call__(self, groups: Groups) -> Held:
-        """Raises IndexProblem, Unavailable."""
-        searcher = self._searcher()
-        return self._made(searcher.snapshot, searcher.withheld, groups)
+        """Raises Unavailable."""
+        try:
+            searcher = self._searcher()
+            return self._made(searcher.snapshot, searcher.withheld, groups)
+        except IndexProblem as problem:
+            raise Unavailable(str(problem)) from problem
 
     def _make(self, snapshot: str, withheld: str, groups: Groups) -> Held:
         """`withheld`: why groups get no answer now, so that no earlier answer is reused."""

@@ -53,16 +53,35 @@ class OnIndex(Protocol):
     async def __call__[T](self, work: Callable[[Searcher], T]) -> T: ...
 
 
-class SourceFiles:
-    """Each request is checked for its caller; pictures are kept by the file's digest."""
+class Sources:
+    """Answers questions about documents, each for its caller; pictures are kept by the file's digest.
 
-    def __init__(self, on_index: OnIndex) -> None:
+    `originals`: whether their own files may be opened.
+    """
+
+    def __init__(self, on_index: OnIndex, *, originals: bool) -> None:
         self._on_index = on_index
+        self._opens = originals
         self._originals = Originals()
         self._threads = ThreadPoolExecutor(AT_ONCE, "drawing")
         self._pages: OrderedDict[Order, asyncio.Future[Drawn]] = OrderedDict()
 
-    async def piece(self, asked: PieceAsked) -> Piece:
+    async def find(self, question: Question) -> Found:
+        """Raises NoSuchSource, NotServed, Unavailable."""
+        match question:
+            case TextAsked():
+                text = await self._on_index(lambda searcher: text_of(searcher, question))
+                return text if self._opens else msgspec.structs.replace(text, original="", media_type="")
+            case ListAsked():
+                return await self._on_index(lambda searcher: list_of(searcher, question))
+            case _ if not self._opens:
+                raise NotServed("files are not served here; the setting index.originals lets them be")
+            case PieceAsked():
+                return await self._piece(question)
+            case PageAsked():
+                return await self._page(question)
+
+    async def _piece(self, asked: PieceAsked) -> Piece:
         """Raises NoSuchSource, NotServed, Unavailable."""
         entry, roots = await self._entry(asked.source_id, asked.groups)
 
@@ -81,7 +100,7 @@ class SourceFiles:
             media_type="image/webp",
         )
 
-    async def page(self, asked: PageAsked) -> PageView:
+    async def _page(self, asked: PageAsked) -> PageView:
         """Raises NoSuchSource, NotServed, Unavailable."""
         entry, roots = await self._entry(asked.source_id, asked.groups)
         words, near = await self._on_index(lambda searcher: _cited(searcher, asked))
@@ -138,30 +157,6 @@ def _cited(searcher: Searcher, asked: PageAsked) -> tuple[str, float]:
         return "", 0.0
     near = (start - page.start) / max(1, page.end - page.start)
     return page.text[start - page.start : end - page.start], near
-
-
-class Sources:
-    """Answers questions about documents. `originals`: whether their own files may be opened."""
-
-    def __init__(self, on_index: OnIndex, *, originals: bool) -> None:
-        self._on_index = on_index
-        self._originals = originals
-        self._files = SourceFiles(on_index)
-
-    async def find(self, question: Question) -> Found:
-        """Raises NoSuchSource, NotServed, Unavailable."""
-        match question:
-            case TextAsked():
-                text = await self._on_index(lambda searcher: text_of(searcher, question))
-                return text if self._originals else msgspec.structs.replace(text, original="", media_type="")
-            case ListAsked():
-                return await self._on_index(lambda searcher: list_of(searcher, question))
-            case _ if not self._originals:
-                raise NotServed("files are not served here; the setting index.originals lets them be")
-            case PieceAsked():
-                return await self._files.piece(question)
-            case PageAsked():
-                return await self._files.page(question)
 
 
 def text_of(searcher: Searcher, asked: TextAsked) -> SourceText:

@@ -40,27 +40,23 @@ async def stack_for(settings: Settings, *, say: Callable[[str], None], alone: bo
             there = await _appears(folder)
             if there is None and not tries:
                 raise
-    try:
-        if stack is not None:
+    async with contextlib.AsyncExitStack() as closing:
+        if there is not None:
+            bus = bus_at(folder, there.nats_url, settings.bus)
+        elif stack is not None:
+            if settings.index.dir:
+                closing.push_async_callback(asyncio.to_thread, class_archive.make_behind, Path(settings.index.dir))
+            closing.push_async_callback(stack.stop)
             await stack.ready()
             bus = stack.settings.bus
-        else:
-            bus = settings.bus if there is None else bus_at(folder, there.nats_url, settings.bus)
         client = await connect(bus, name="groundwire-cli")
+        closing.push_async_callback(client.close)
         keep_trying(client)
         await declare_streams(client.jetstream(timeout=2.0), settings.bus)
         runs = Runs(Journal(client))
         await runs.start()
-        try:
-            yield runs
-        finally:
-            await runs.stop()
-            await client.close()
-    finally:
-        if stack is not None:
-            await stack.stop()
-            if settings.index.dir:
-                await asyncio.to_thread(class_archive.make_behind, Path(settings.index.dir))
+        closing.push_async_callback(runs.stop)
+        yield runs
 
 
 async def _started(stack: Stack) -> Stack:

@@ -142,7 +142,12 @@ class Stack:
         client = await connect(self.settings.bus, name="groundwire-supervisor")
         if self.roles:
             await declare_streams(client.jetstream(timeout=2.0), self.settings.bus)
-            await self._report_damage(Journal(client))
+            if lost := await Journal(client).lost_bytes():  # it goes on with the records that it could read
+                self.say(
+                    f"the journal in {self.folder} was damaged: nats-server dropped {lost} bytes of records, and runs that lost"
+                    " theirs have failed; `groundwire restore` brings back a backup, and a cluster with bus.replicas keeps"
+                    " more copies"
+                )
         await client.close()
         if self._tasks is not None:
             for role in here:
@@ -194,7 +199,11 @@ class Stack:
         for keeper in self._keepers:
             keeper.cancel()
         await asyncio.gather(*self._keepers, return_exceptions=True)
-        await self._close_pipes()
+        for process in self.processes.values():  # while there is a loop: later it is an error on the terminal
+            if process.stdin is not None:
+                process.stdin.close()
+                with contextlib.suppress(OSError):
+                    await process.stdin.wait_closed()
         if self._lock is not None:
             self._lock.close()
 
@@ -221,22 +230,6 @@ class Stack:
     def _fail(self, why: str) -> None:
         self.failed = why
         self._on_broken()
-
-    async def _report_damage(self, journal: Journal) -> None:
-        """Print one line if nats-server left damaged records out; it goes on with those that it could read."""
-        if lost := await journal.lost_bytes():
-            self.say(
-                f"the journal in {self.folder} was damaged: nats-server dropped {lost} bytes of records, and runs that lost theirs "
-                "have failed; `groundwire restore` brings back a backup, and a cluster with bus.replicas keeps more copies"
-            )
-
-    async def _close_pipes(self) -> None:
-        """Close our ends of the pipes while there is a loop to do it; at the interpreter's end that is an error on the terminal."""
-        for process in self.processes.values():
-            if process.stdin is not None:
-                process.stdin.close()
-                with contextlib.suppress(OSError):
-                    await process.stdin.wait_closed()
 
     def log(self, name: str) -> Path:
         return self.folder / f"{name}.log"

@@ -194,13 +194,11 @@ def why(trace: Trace, run: Explained, source: str) -> Lines:
     named = [each for each in sources if each == source] or [each for each in sources if source in each]
     if len(named) > 1:
         raise LookupError(f"several sources have {source!r} in their ids: {', '.join(named)}; name one")
-    return list(_of(run, named[0])) if named else list(_not_found(trace, run, source))
-
-
-def _not_found(trace: Trace, run: Explained, source: str) -> Iterator[tuple[int, str]]:
-    yield 0, f"{source} was not found: it is in none of the {len(run.hits)} passages that the run had"
-    for query in dict.fromkeys(search.query for search in trace.story.searches):
-        yield 2, f"searched: “{query}”"
+    if named:
+        return list(_of(run, named[0]))
+    queries = dict.fromkeys(search.query for search in trace.story.searches)
+    lost = f"{source} was not found: it is in none of the {len(run.hits)} passages that the run had"
+    return [(0, lost), *((2, f"searched: “{query}”") for query in queries)]
 
 
 def _of(run: Explained, source: str) -> Iterator[tuple[int, str]]:

@@ -5,7 +5,6 @@ The journal keeps a digest of the variables; the step is run again over its reco
 
 import contextlib
 import functools
-import logging
 import math
 from collections.abc import AsyncIterator
 
@@ -21,8 +20,6 @@ from prompts.library import Library
 from runtime.replay.recorded_powers import EventMemory, Replies, digests
 from runtime.replay.steps import Step
 from runtime.replay.trace import Trace
-
-log = logging.getLogger(__name__)
 
 _VARIABLES = {prompt.name: prompt for prompt in PROMPTS}
 

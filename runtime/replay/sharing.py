@@ -6,7 +6,7 @@ replays is tried: where today's code would do something else, other stand-ins ar
 
 import re
 import secrets
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import unquote
@@ -188,14 +188,10 @@ def _value(value: Any, masks: Masks, name: str = "") -> Any:
             return value
         return _path(value, masks) if value.startswith(PAGES) and PATH.fullmatch(value) else masks.apply(value)
     if isinstance(value, dict):
-        term: Callable[[str], str] = masks.term if name == "rarity" else lambda key: _key(key, masks)
+        # The names of fields stay, also where one is a word to mask.
+        term = masks.term if name == "rarity" else lambda key: key if _FIELD.fullmatch(key) else masks.apply(key)
         return {term(key): _value(inner, masks, key) for key, inner in value.items()}
     return [_value(inner, masks, name) for inner in value] if isinstance(value, list) else value
-
-
-def _key(key: str, masks: Masks) -> str:
-    """The names of fields stay, also where one is a word to mask."""
-    return key if _FIELD.fullmatch(key) else masks.apply(key)
 
 
 def _path(path: str, masks: Masks) -> str:

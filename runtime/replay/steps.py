@@ -85,7 +85,8 @@ def steps_of(trace: Trace, graph: Graph) -> Steps:
         if record.key.type == POISON:
             continue
         outputs = tuple(made[record.sequence])
-        actors = _takers(graph, record)
+        message = BY_TYPE.get(record.key.type)
+        actors = graph.consumers(message) if message is not None else ()
         if not actors and outputs:
             stage = outputs[0].stage
             orphans.append(Orphan(stage.actor if stage else "", record, outputs))
@@ -102,11 +103,6 @@ def steps_of(trace: Trace, graph: Graph) -> Steps:
     return Steps(
         tuple(done), tuple(orphans), tuple(unfinished), tuple(inherited), bool(ends) and CAUSE not in ends[0].headers
     )
-
-
-def _takers(graph: Graph, record: Record) -> tuple[Actor, ...]:
-    message = BY_TYPE.get(record.key.type)
-    return graph.consumers(message) if message is not None else ()
 
 
 def _given(records: tuple[Record, ...], record: Record, actor: Actor) -> tuple[Record, ...]:

@@ -94,14 +94,7 @@ class Trace:
         question = next(iter(self.story.questions), None)
         if question is None:
             return Defaults()
-        return Defaults(
-            question.numeric_promote,
-            question.voice,
-            question.renumbered,
-            question.masked,
-            question.has_model,
-            question.languages,
-        )
+        return Defaults(*(getattr(question, name) for name in Defaults._fields))
 
     @property
     def lines(self) -> list[bytes]:
@@ -236,7 +229,8 @@ def load(lines: Iterable[bytes], *, name: str) -> Trace:
         elif isinstance(found, _Record):
             records.append(_record_of(found, header, {r.sequence for r in records}, where))
         elif isinstance(found, _Frame):
-            frames.append(_frame_of(found))
+            data = b"\n".join(map(_compact, found.events))
+            frames.append(Shown(found.sequence, found.time, data, is_fenced(found.subject), found.headers))
         else:
             raise BrokenTrace(f"{where}: a second header; one file holds one run")
     if header is None:
@@ -271,11 +265,6 @@ def _record_of(found: _Record, header: _Header, before: set[int], where: str) ->
     if bytes(found.stage):
         data += b"\n" + _compact(found.stage)
     return Record(key, found.sequence, found.time, data, found.headers)
-
-
-def _frame_of(found: _Frame) -> Shown:
-    data = b"\n".join(map(_compact, found.events))
-    return Shown(found.sequence, found.time, data, is_fenced(found.subject), found.headers)
 
 
 def _compact(raw: msgspec.Raw) -> bytes:

@@ -37,7 +37,6 @@ import bus.runs.run_record
 import bus.wire.messages
 import bus.wire.parts
 import bus.wire.settled
-import runtime.edge.relay
 import runtime.edge.runs
 import runtime.edge.search
 from bus.powers.events import Done as SentDone
@@ -225,10 +224,6 @@ LEFT = {
 ALSO: dict[type[msgspec.Struct], type[msgspec.Struct]] = {events.Token: bus.powers.events.TokensEnd}
 
 
-def test_the_failures_are_the_servers() -> None:
-    assert set(runtime.edge.relay.FAILURES) == events.FAILURES
-
-
 @pytest.mark.parametrize(("ours", "theirs"), TYPES, ids=lambda each: each.__name__)
 def test_the_types_are_the_servers(ours: type[msgspec.Struct], theirs: type[msgspec.Struct]) -> None:
     def names(struct: type[Any]) -> set[str]:
@@ -272,7 +267,7 @@ async def test_environment_key_is_used(world: World, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv(KEY, world.tokens["wrong"])
     refused = await invoked("ask", "--url", world.locked, "one")
     assert refused.exit_code == 1
-    assert refused.stderr.startswith("error: this key is not valid")
+    assert refused.stderr.startswith("Error: this key is not valid")
 
 
 async def test_the_closest_passages_over_a_server(edge: str) -> None:
@@ -318,9 +313,9 @@ async def test_wrong_use_is_one_line(arguments: tuple[str, ...], line: str, tmp_
 async def test_server_errors_are_one_line(edge: str, monkeypatch: pytest.MonkeyPatch) -> None:
     told = await invoked("ask", "--url", edge, "--profile", "nobody", "x")
     assert told.exit_code == 1
-    assert told.stderr.startswith("error: profile: ")
+    assert told.stderr.startswith("Error: profile: ")
     assert told.stderr.count("\n") == 1
     monkeypatch.setattr("runtime.commands.ask.PATIENCE_S", 0.2)
     away = await invoked("ask", "--url", "http://127.0.0.1:9", "x")
     assert away.exit_code == 1
-    assert away.stderr.startswith("error: http://127.0.0.1:9 cannot be reached")
+    assert away.stderr.startswith("Error: http://127.0.0.1:9 cannot be reached")

@@ -5,6 +5,22 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+#: The HTTP status of each error event that means no answer; any other takes back what was shown.
+FAILURES = {
+    "timeout": 504,
+    "model_unavailable": 503,
+    "model_too_long": 500,
+    "model_rejected": 500,
+    "model_over_quota": 503,
+    "model_malformed": 500,
+    "internal": 500,
+    "cancelled": 409,
+    "overloaded": 429,
+    "unavailable": 503,
+    "invalid": 422,
+    "no_such_profile": 422,
+}
+
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
     """Base of everything inside a message."""

@@ -5,6 +5,7 @@ What a client would wait for in vain, or read the answer by, is refused, with an
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from aiohttp import web
 from groundwire.wire import Turn
@@ -17,6 +18,7 @@ from runtime.edge.openai import schemas
 from runtime.edge.openai.schemas import ChatAsked
 from runtime.edge.parameters import idempotency_key
 from runtime.edge.problems import ErrorFormat, Problem
+from runtime.edge.routes import Route
 from runtime.edge.state import EDGE
 
 #: The type and code that OpenAI gives with a status, where clients look for it.
@@ -50,8 +52,10 @@ class _OpenAIErrors(ErrorFormat):
         return response
 
 
-#: Errors in the form that OpenAI clients read.
-OPENAI_ERRORS = _OpenAIErrors(schemas.ChatError, "application/json", openai_error, {422: 400}, "/v1/")
+#: A route with errors in the form that OpenAI clients read.
+OpenAIRoute = partial(
+    Route, errors=_OpenAIErrors(schemas.ChatError, "application/json", openai_error, {422: 400}, "/v1/")
+)
 
 
 #: How many tokens an answer may be asked to have; more is as good as no limit.

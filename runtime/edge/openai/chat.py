@@ -25,17 +25,15 @@ from runtime.edge.cited import (
     within,
 )
 from runtime.edge.openai import schemas
-from runtime.edge.openai.asking import OPENAI_ERRORS, check_chat, check_model, openai_error, question_of
+from runtime.edge.openai.asking import OpenAIRoute, check_chat, check_model, openai_error, question_of
 from runtime.edge.openai.retries import submit_or_join
 from runtime.edge.parameters import IDEMPOTENCY_KEY
 from runtime.edge.problems import Problem
 from runtime.edge.relay import TextForm, whole
 from runtime.edge.request_parsing import history_of
-from runtime.edge.routes import Reply, Route, json_response, run_headers
-from runtime.edge.sse import DONE, stream
+from runtime.edge.routes import Reply, json_response, run_headers
+from runtime.edge.sse import DONE, data_line, stream
 from runtime.edge.state import EDGE
-
-_encode = msgspec.json.Encoder().encode
 
 
 class ChatAnswer(TextForm[bytes]):
@@ -64,9 +62,6 @@ class ChatAnswer(TextForm[bytes]):
         chunk = self._with(schemas.Delta(annotations=tuple(self.annotations(self.run.text))), finish)
         marked = self.run.unverified
         return replace(chunk, references=self.references, passages=self.passages or None, unverified_at=marked)
-
-    def counted(self, usage: schemas.Usage) -> schemas.Chunk:
-        return replace(self._chunk, usage=usage)
 
     def whole(self, text: str, finish: schemas.Finish, record: RunRecord | None) -> schemas.Completion:
         said = schemas.Said(content=text, annotations=tuple(self.annotations(text)))
@@ -124,10 +119,10 @@ class ChatAnswer(TextForm[bytes]):
         return json_response(self.whole(text, self.finish(record), record), headers=run_headers(self.run.run_id))
 
     def begin(self) -> Iterator[bytes]:
-        yield _written(self._with(schemas.Delta(role="assistant", content="")))
+        yield data_line(self._with(schemas.Delta(role="assistant", content="")))
 
     def text(self, number: int, tokens: list[str]) -> Iterator[bytes]:
-        yield _written(self.piece("".join(tokens)))
+        yield data_line(self.piece("".join(tokens)))
 
     async def end(self) -> Iterable[bytes]:
         self.run.check()
@@ -137,16 +132,12 @@ class ChatAnswer(TextForm[bytes]):
         chunks = [self.piece(rest)] if rest else []
         chunks.append(self.last(self.finish(record)))
         if self.asked.includes_usage:
-            chunks.append(self.counted(usage_of(record, self.run.text + rest)))
-        return [*map(_written, chunks), DONE]
+            chunks.append(replace(self._chunk, usage=usage_of(record, self.run.text + rest)))
+        return [*map(data_line, chunks), DONE]
 
     def failed(self, problem: Problem) -> Iterator[bytes]:
-        yield _written(openai_error(problem))
+        yield data_line(openai_error(problem))
         yield DONE
-
-
-def _written(chunk: msgspec.Struct) -> bytes:
-    return b"data: %s\n\n" % _encode(chunk)
 
 
 def usage_of(record: RunRecord | None, text: str) -> schemas.Usage:
@@ -161,7 +152,7 @@ def _annotation(place: Cited) -> schemas.Annotation:
     )
 
 
-@Route(
+@OpenAIRoute(
     "POST",
     "/v1/chat/completions",
     {
@@ -172,9 +163,8 @@ def _annotation(place: Cited) -> schemas.Annotation:
         )
     },
     "ask",
-    problems=(404, 409, 429, 500, 503, 504),
+    problems=(404, 409, 500, 504),
     parameters=(IDEMPOTENCY_KEY,),
-    errors=OPENAI_ERRORS,
 )
 async def complete(request: web.Request, asked: schemas.ChatAsked) -> web.StreamResponse:
     """Ask as an OpenAI client; `model` names a profile, and system messages are ignored."""

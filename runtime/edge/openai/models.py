@@ -5,9 +5,9 @@ from aiohttp import web
 from bus.wire.subjects import ID_PATTERN
 from prompts.profiles import ONE_USE
 from runtime.edge.openai import schemas
-from runtime.edge.openai.asking import OPENAI_ERRORS, check_model
+from runtime.edge.openai.asking import OpenAIRoute, check_model
 from runtime.edge.parameters import check_known, value_of
-from runtime.edge.routes import Reply, Route, json_response, parameter
+from runtime.edge.routes import Reply, json_response, parameter
 from runtime.edge.state import EDGE
 
 MODEL = parameter("model", "path", "The name of a profile.", type="string", pattern=f"^{ID_PATTERN}$")
@@ -22,14 +22,12 @@ OFFERED = parameter(
 )
 
 
-@Route(
+@OpenAIRoute(
     "GET",
     "/v1/models",
     {200: Reply("The profiles, as models.", schemas.ModelList)},
     "any",
-    problems=(400,),
     parameters=(OFFERED,),
-    errors=OPENAI_ERRORS,
 )
 async def models(request: web.Request) -> web.StreamResponse:
     """List the profiles, as models."""
@@ -43,14 +41,13 @@ async def models(request: web.Request) -> web.StreamResponse:
     return json_response(schemas.ModelList(data=tuple(schemas.ModelCard(id=name) for name in names)))
 
 
-@Route(
+@OpenAIRoute(
     "GET",
     "/v1/models/{model}",
     {200: Reply("The profile, as a model.", schemas.ModelCard)},
     "any",
     problems=(404,),
     parameters=(MODEL,),
-    errors=OPENAI_ERRORS,
 )
 async def model(request: web.Request) -> web.StreamResponse:
     """Look up a profile, as a model."""

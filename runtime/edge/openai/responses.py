@@ -7,6 +7,7 @@ number. A client that leaves its stream ends the run, unless it is a `background
 import time
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 
 from aiohttp import web
 
@@ -16,7 +17,7 @@ from bus.wire.subjects import ID_PATTERN
 from runtime.edge.cited import base_of, markdown, opened_passages, within
 from runtime.edge.door import CALLER
 from runtime.edge.openai import responses_kept
-from runtime.edge.openai.asking import OPENAI_ERRORS, check_rules
+from runtime.edge.openai.asking import OpenAIRoute, check_rules
 from runtime.edge.openai.responses_asked import RULES, question_of
 from runtime.edge.openai.responses_events import EVENTS, ResponseEvents
 from runtime.edge.openai.responses_kept import Kept, begun, item_id, kept_of, part_of, response_of
@@ -25,7 +26,7 @@ from runtime.edge.openai.retries import submit_or_join
 from runtime.edge.parameters import IDEMPOTENCY_KEY, value_of
 from runtime.edge.problems import Problem
 from runtime.edge.relay import whole
-from runtime.edge.routes import Reply, Route, json_response, parameter, run_headers
+from runtime.edge.routes import Reply, json_response, parameter, run_headers
 from runtime.edge.sse import stream
 from runtime.edge.state import EDGE, Edge
 
@@ -43,17 +44,15 @@ STARTING_AFTER = parameter(
 #: The outcomes that may come after sentences were shown.
 _NO_ANSWER = ("refused", "closest", "declined")
 
-_NOW = Reply("The response now.", Response)
 
-
+@dataclass(frozen=True, slots=True)
 class Answering:
     """One response and its run."""
 
-    def __init__(self, edge: Edge, run_id: str, kept: Kept, base: str) -> None:
-        self.edge = edge
-        self.run_id = run_id
-        self.kept = kept
-        self.base = base
+    edge: Edge
+    run_id: str
+    kept: Kept
+    base: str
 
     async def now(self) -> Response:
         """The response as the journal has it. Raises Unavailable, or Problem when the run has left the journal."""
@@ -95,14 +94,13 @@ class ResponseForm(ResponseEvents):
         return [*deltas, *self.closing(final, part_of(self.written, quoted, final, base))]
 
 
-@Route(
+@OpenAIRoute(
     "POST",
     "/v1/responses",
     {200: Reply("The response; with `stream`, its events, each under its name; then `[DONE]`.", Response, EVENTS)},
     "ask",
-    problems=(404, 409, 429, 500, 503, 504),
+    problems=(404, 409, 500, 504),
     parameters=(IDEMPOTENCY_KEY,),
-    errors=OPENAI_ERRORS,
 )
 async def create(request: web.Request, body: ResponseAsked) -> web.StreamResponse:
     """Ask as a client of OpenAI's Responses API; `model` names a profile."""
@@ -122,14 +120,13 @@ async def create(request: web.Request, body: ResponseAsked) -> web.StreamRespons
         return await answering.whole(reader)
 
 
-@Route(
+@OpenAIRoute(
     "GET",
     "/v1/responses/{response_id}",
     {200: Reply("The response now; with `stream=true`, its events.", Response, EVENTS)},
     "read",
-    problems=(404, 410, 503),
+    problems=(404, 410),
     parameters=(RESPONSE_ID, STREAM, STARTING_AFTER),
-    errors=OPENAI_ERRORS,
 )
 async def look_up(request: web.Request) -> web.StreamResponse:
     """Look up a response, or stream its events, from the first or after the last one you received."""
@@ -143,14 +140,13 @@ async def look_up(request: web.Request) -> web.StreamResponse:
         return await stream(request, reader, form, "responses")
 
 
-@Route(
+@OpenAIRoute(
     "DELETE",
     "/v1/responses/{response_id}",
     {200: Reply("It is deleted.", ResponseDeleted)},
     "ask",
-    problems=(404, 503),
+    problems=(404,),
     parameters=(RESPONSE_ID,),
-    errors=OPENAI_ERRORS,
 )
 async def delete(request: web.Request) -> web.Response:
     """Delete a response: it cannot be read or continued any more, and ends if it has not."""
@@ -160,14 +156,13 @@ async def delete(request: web.Request) -> web.Response:
     return json_response(ResponseDeleted(id=request.match_info["response_id"]))
 
 
-@Route(
+@OpenAIRoute(
     "POST",
     "/v1/responses/{response_id}/cancel",
-    {200: _NOW},
+    {200: Reply("The response now.", Response)},
     "ask",
-    problems=(404, 503),
+    problems=(404,),
     parameters=(RESPONSE_ID,),
-    errors=OPENAI_ERRORS,
 )
 async def cancel(request: web.Request) -> web.Response:
     """Cancel a response; a finished response stays as it is."""

@@ -56,10 +56,6 @@ _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Kept).decode
 
 
-def response_id(run_id: str) -> str:
-    return f"resp_{run_id}"
-
-
 def item_id(run_id: str) -> str:
     return f"msg_{run_id}"
 
@@ -118,7 +114,7 @@ def begun(run_id: str, kept: Kept) -> Response:
     body = kept.asked
     given = {name: value for name, value in same_fields(body, Response).items() if value is not None}
     own = {
-        "id": response_id(run_id),
+        "id": f"resp_{run_id}",
         "created_at": kept.created_at,
         "status": "in_progress",
         "model": body.model or "",
@@ -186,16 +182,11 @@ def _incomplete(record: RunRecord, withdrawn: bool) -> Incomplete | None:
 
 
 def part_of(text: str, quoted: Sequence[NearPassage], response: Response, base: str) -> OutputText:
-    """The text that the client received, as an answer or in place of one. `quoted`: the passages at its end."""
-    return OutputText(text=text, annotations=_annotations_of(text, quoted, response, base))
+    """The text that the client received, as an answer or in place of one, with a citation for each marker and passage.
 
-
-def _annotations_of(
-    text: str, quoted: Sequence[NearPassage], response: Response, base: str
-) -> tuple[ResponseCitation, ...]:
-    """Each marker of a text; of the closest passages, each passage."""
+    `quoted`: the passages at its end.
+    """
     quoted_at = len(text) - len(markdown(quoted))
     spans = (*cited(text, response.references, base), *cited_passages(quoted_at, quoted, base))
-    return tuple(
-        ResponseCitation(start_index=span.start, end_index=span.end, url=span.url, title=span.title) for span in spans
-    )
+    annotations = (ResponseCitation(start_index=s.start, end_index=s.end, url=s.url, title=s.title) for s in spans)
+    return OutputText(text=text, annotations=tuple(annotations))

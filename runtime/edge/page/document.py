@@ -31,28 +31,24 @@ FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 def words() -> dict[str, dict[str, object]]:
     """The page's texts by language, with the language's own name and its reading direction."""
-    return {language: _words_in(language) for language in LANGUAGES}
-
-
-def _words_in(language: str) -> dict[str, object]:
-    sections, identity = dict(of(language).page), of(language).identity
-    direction = "rtl" if identity.script in FROM_RIGHT else "ltr"
-    signs = {"comma": comma(language)}
-    return {**sections.pop("words"), **sections, **signs, "name": identity.own_name, "direction": direction}
-
-
-def _files() -> dict[str, bytes]:
-    files = {path.name: path.read_bytes() for path in sorted(HERE.iterdir()) if path.suffix in TYPES}
-    spoken = json.dumps(words(), ensure_ascii=False)
-    files["words.js"] = f"export const FALLBACK = {json.dumps(FALLBACK)};\nexport const WORDS = {spoken};\n".encode()
-    return files
+    found: dict[str, dict[str, object]] = {}
+    for language in LANGUAGES:
+        sections, identity = dict(of(language).page), of(language).identity
+        own = {"comma": comma(language), "name": identity.own_name}
+        direction = "rtl" if identity.script in FROM_RIGHT else "ltr"
+        found[language] = {**sections.pop("words"), **sections, **own, "direction": direction}
+    return found
 
 
 def _digest(parts: bytes) -> str:
     return hashlib.sha256(parts).hexdigest()[:16]
 
 
-FILES = _files()
+FILES = {path.name: path.read_bytes() for path in sorted(HERE.iterdir()) if path.suffix in TYPES}
+FILES["words.js"] = (
+    f"export const FALLBACK = {json.dumps(FALLBACK)};\n"
+    f"export const WORDS = {json.dumps(words(), ensure_ascii=False)};\n"
+).encode()
 DIGEST = _digest(b"\0".join(name.encode() + b"\0" + data for name, data in FILES.items()))
 DOCUMENT = (HERE / "index.html").read_bytes().replace(b"{{digest}}", DIGEST.encode())
 ETAG = f'"{_digest(DOCUMENT)}"'

@@ -89,14 +89,7 @@ _AFTER = parameter(
 _LIMIT = parameter("limit", "query", "How many at most.", type="integer", minimum=1, maximum=MOST, default=100)
 
 
-@Route(
-    "GET",
-    "/v1/sources",
-    {200: Reply("The sources, by id.", SourceList)},
-    "search",
-    problems=(503,),
-    parameters=(_AFTER, _LIMIT),
-)
+@Route("GET", "/v1/sources", {200: Reply("The sources, by id.", SourceList)}, "search", parameters=(_AFTER, _LIMIT))
 async def sources(request: web.Request) -> web.Response:
     """List the sources that the caller may see."""
     check_known(request, (_AFTER, _LIMIT))
@@ -110,7 +103,6 @@ async def sources(request: web.Request) -> web.Response:
     "/v1/sources/{source_id}",
     {200: Reply("The source, and its text from `start` to `end`.", SourceText)},
     "search",
-    problems=(503,),
     parameters=(SOURCE_ID, _START, _END),
     for_ticket=source_id,
 )
@@ -135,7 +127,6 @@ class Opening(msgspec.Struct, frozen=True, kw_only=True):
     "/v1/sources/{source_id}/link",
     {200: Reply("The address.", Opening)},
     "search",
-    problems=(503,),
     parameters=(SOURCE_ID, _START, _END),
 )
 async def link(request: web.Request) -> web.Response:

@@ -42,7 +42,6 @@ _TICKET = parameter("ticket", "query", "In place of a key: see `/v1/sources/{sou
         304: Reply("It is as it was."),
     },
     "search",
-    problems=(503,),
     parameters=(SOURCE_ID, _TICKET),
     for_ticket=source_id,
 )
@@ -60,7 +59,6 @@ async def original(request: web.Request) -> web.StreamResponse:
         304: Reply("It is as it was."),
     },
     "search",
-    problems=(503,),
     parameters=(
         SOURCE_ID,
         parameter("page", "path", "The page, from 1.", type="integer", minimum=1, maximum=LARGEST_PAGE),

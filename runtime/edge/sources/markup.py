@@ -9,6 +9,7 @@ the picture's own points, so they stay where they belong at any width and need n
 import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from xml.etree.ElementTree import Element, SubElement
 
@@ -58,25 +59,23 @@ def article_of(text: SourceText) -> Element:
     return Element("article", {"lang": text.language} if text.language in LANGUAGES else {})
 
 
+@dataclass(slots=True)
 class MarkedBlocks:
     """Adds blocks of `text` to an element; marks the characters `marked` of the document, the first mark as the target of links.
 
     `table`: the word for a table. `focus`: whether the reader begins at the first mark. `depth`: of the heading above.
     """
 
-    def __init__(
-        self, text: SourceText, marked: tuple[int, int], table: str, *, focus: bool = True, depth: int = 1
-    ) -> None:
-        self._text = text
-        self._marked = marked
-        self._table = table
-        self._focus = focus
-        self._depth = depth
-        self.is_marked = False
+    text: SourceText
+    marked: tuple[int, int]
+    table: str
+    focus: bool = True
+    depth: int = 1
+    is_marked: bool = False
 
     def add_to(self, parent: Element, start: int, end: int) -> None:
         """Add the text from `start` to `end`, offsets of the document."""
-        for group, blocks in groupby(_blocks(self._text, start, end), key=_group):
+        for group, blocks in groupby(_blocks(self.text, start, end), key=_group):
             match group:
                 case "table":
                     self._add_table(parent, list(blocks))
@@ -90,11 +89,11 @@ class MarkedBlocks:
 
     def _add_block(self, parent: Element, block: Block) -> None:
         match block.kind:
-            case "heading" if block.start == 0 and self._slice(block.start, block.end) == self._text.title:
+            case "heading" if block.start == 0 and self._slice(block.start, block.end) == self.text.title:
                 pass  # the page has it already
             case "heading":
-                self._depth = min(max(block.level, 1) + 1, self._depth + 1, 6)
-                self._put(add(parent, f"h{self._depth}", dir="auto"), block.start, block.end)
+                self.depth = min(max(block.level, 1) + 1, self.depth + 1, 6)
+                self._put(add(parent, f"h{self.depth}", dir="auto"), block.start, block.end)
             case "code":
                 self._put(add(add(parent, "pre", dir="ltr"), "code"), block.start, block.end)
             case "quotation":
@@ -110,7 +109,7 @@ class MarkedBlocks:
 
     def _add_table(self, parent: Element, blocks: list[Block]) -> None:
         """Rows name their columns themselves; below a displayed header they need not."""
-        box = add(parent, "div", class_="wide", role="region", aria_label=self._table, tabindex="0", dir="auto")
+        box = add(parent, "div", class_="wide", role="region", aria_label=self.table, tabindex="0", dir="auto")
         table = add(box, "table")
         columns: list[str] = []
         for block in blocks:
@@ -149,16 +148,16 @@ class MarkedBlocks:
         return placed if cell is None and columns else None if columns else list(cells)
 
     def _slice(self, start: int, end: int) -> str:
-        return self._text.text[start - self._text.start : end - self._text.start]
+        return self.text.text[start - self.text.start : end - self.text.start]
 
     def _put(self, box: Element, start: int, end: int) -> None:
         """Add these characters to an element, the cited characters in a mark."""
-        begin, stop = max(start, self._marked[0]), min(end, self._marked[1])
+        begin, stop = max(start, self.marked[0]), min(end, self.marked[1])
         if begin >= stop or not self._slice(begin, stop).strip():
             put(box, self._slice(start, end))
             return
         put(box, self._slice(start, begin))
-        first = not self.is_marked and self._focus
+        first = not self.is_marked and self.focus
         here = {"id": CITED, "tabindex": "-1", "autofocus": ""} if first else {}
         put(SubElement(box, "mark", here), self._slice(begin, stop))
         self.is_marked = True

@@ -43,7 +43,7 @@ STREAM = (
     "/api/chat",
     {200: Reply(STREAM, events=ui.CHUNKS)},
     "ask",
-    problems=(409, 429, 503),
+    problems=(409,),
     parameters=(IDEMPOTENCY_KEY,),
     errors=TEXT_ERRORS,
     body_times=BODY_TIMES,
@@ -62,7 +62,6 @@ async def send(request: web.Request, body: ui.UiChatAsked) -> web.StreamResponse
     "/api/chat/{chat_id}/stream",
     {200: Reply(STREAM, events=ui.CHUNKS), 204: Reply("This chat has no current run.")},
     "read",
-    problems=(503,),
     parameters=(CHAT_ID,),
     errors=TEXT_ERRORS,
 )
@@ -93,7 +92,6 @@ async def ui_stream(request: web.Request, reader: Reader, *, resumes: bool) -> w
     "/api/chat/{chat_id}/stop",
     {200: Reply("Which run was the latest, and whether it was cancelled.", ui.UiStopped)},
     "ask",
-    problems=(503,),
     parameters=(CHAT_ID,),
     errors=TEXT_ERRORS,
 )

@@ -7,7 +7,6 @@ import mimetypes
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
-import msgspec
 from aiohttp import web
 from groundwire.wire import NearPassage, Reference
 from msgspec.structs import replace
@@ -20,7 +19,7 @@ from index.source_paths import on_the_web, source_path
 from runtime.edge.cited import absolute, base_of, cited
 from runtime.edge.problems import Problem
 from runtime.edge.relay import TextForm
-from runtime.edge.sse import DONE
+from runtime.edge.sse import DONE, data_line
 from runtime.edge.state import EDGE
 from runtime.edge.ui_stream import schemas as ui
 
@@ -29,7 +28,6 @@ UI_HEADERS = {"x-vercel-ai-ui-message-stream": "v1"}
 #: The ids of the message's two texts: the answer, and the reason of its withdrawal.
 ANSWER, WITHDRAWAL = "answer", "withdrawal"
 
-_encode = msgspec.json.Encoder().encode
 #: Without the system's own table, which differs from machine to machine; with what Python's lacks.
 _types = mimetypes.MimeTypes(filenames=())
 for _ending, _type in (
@@ -55,25 +53,25 @@ class UiForm(TextForm[bytes]):
 
     def begin(self) -> Iterator[bytes]:
         run_id = self.run.run_id
-        yield _written(ui.UiStart(message_id=run_id, message_metadata=ui.UiMetadata(run_id=run_id)))
-        yield _written(ui.UiStartStep())
+        yield data_line(ui.UiStart(message_id=run_id, message_metadata=ui.UiMetadata(run_id=run_id)))
+        yield data_line(ui.UiStartStep())
 
     def text(self, number: int, tokens: list[str]) -> Iterator[bytes]:
         if not self._has_text:
             self._has_text = True
-            yield _written(ui.UiTextStart(id=ANSWER))
-        yield _written(ui.UiTextDelta(id=ANSWER, delta="".join(tokens)))
+            yield data_line(ui.UiTextStart(id=ANSWER))
+        yield data_line(ui.UiTextDelta(id=ANSWER, delta="".join(tokens)))
 
     def progress(self, number: int, event: ProgressEvent) -> Iterator[bytes]:
-        yield _written(self._progress(event))
+        yield data_line(self._progress(event))
 
     async def end(self) -> list[bytes]:
         self.run.check()
         record = await self._runs.record(self.run.run_id)
-        return [*map(_written, self._end(self._metadata(record), record.unverified if record else ())), DONE]
+        return [*map(data_line, self._end(self._metadata(record), record.unverified if record else ())), DONE]
 
     def failed(self, problem: Problem) -> Iterator[bytes]:
-        yield from map(_written, self._failed(problem))
+        yield from map(data_line, self._failed(problem))
         yield DONE
 
     # ------------------------------------------------------------ chunks
@@ -167,10 +165,6 @@ class UiForm(TextForm[bytes]):
     def _metadata(self, record: RunRecord | None) -> ui.UiMetadata:
         same = same_fields(record, ui.UiMetadata) if record is not None else {"run_id": self.run.run_id}
         return ui.UiMetadata(**(same | {"withdrawn": bool(self.run.withdrawn)}))
-
-
-def _written(chunk: ui.UiChunk) -> bytes:
-    return b"data: %s\n\n" % _encode(chunk)
 
 
 def utf16_units(text: str) -> int:

@@ -29,9 +29,6 @@ _NAMING: Final = frozenset(("heading", "table_header"))
 #: With less of the question's terms, or with none of their character pieces, a unit is about something else.
 LEAST_COVERED: Final = 0.15
 
-#: What texts lack to answer: they are about something else, or have nothing of the kind that is asked for.
-type Lack = Literal["", "subject", "kind"]
-
 
 @dataclass(frozen=True, slots=True)
 class Read:
@@ -154,8 +151,8 @@ def best_of(rankings: Sequence[Sequence[Ranked]]) -> list[Ranked]:
     return sorted(found.values(), key=lambda r: (r.read.silent, -r.share, r.read.passage, r.read.position))
 
 
-def lack(ranked: Sequence[Ranked], question: str) -> Lack:
-    """What the texts lack to answer the question; empty if they seem to answer it."""
+def lack(ranked: Sequence[Ranked], question: str) -> Literal["", "subject", "kind"]:
+    """Whether the texts lack its subject, or the kind of thing that is asked for; empty if they seem to answer it."""
     if unlike(ranked):
         return "subject"
     counted = kind_of(question) != "count" or any(holds("count", each.text, question) for each in ranked)

@@ -25,10 +25,9 @@ from runtime.engines.mlx.grammar import Grammars
 from runtime.engines.mlx.jobs import Forward, Generation, Job, Tools, Waiting
 from runtime.engines.mlx.memory import Memory, Prefixes
 from runtime.engines.mlx.model import LoadedModel, load
-from runtime.engines.mlx.outbox import Outbox
 from runtime.engines.mlx.prepare import Encoder
 from runtime.engines.mlx.settings import DeviceSettings
-from runtime.engines.mlx.tickets import Event, Ticket
+from runtime.engines.mlx.tickets import Done, Event, Outbox, Ticket
 from runtime.engines.mlx.warmup import warm_up
 from runtime.engines.os_thread import MlxThread
 
@@ -41,8 +40,6 @@ PREFILL_TOKENS_PER_S = 1000.0
 #: Steps that a row takes alone after a fault before it is cleared of causing it.
 TRIAL_STEPS = 2
 
-type Loader = Callable[[DeviceSettings], LoadedModel]
-
 
 class Device(MlxThread):
     """The device's thread. `ready` resolves when it accepts requests, or fails with Unavailable."""
@@ -52,7 +49,7 @@ class Device(MlxThread):
         settings: DeviceSettings,
         warm: Sequence[Rendered],
         on_record: Callable[[RequestRecord], None],
-        loader: Loader | None,
+        loader: Callable[[DeviceSettings], LoadedModel] | None,
     ) -> None:
         super().__init__(name="device", daemon=True)
         self.settings = settings
@@ -213,20 +210,16 @@ class Device(MlxThread):
             while budget > 0 and out is None:
                 used, out = job.advance(self.tools, budget)
                 budget -= used
-            if out is not None:
-                self._after_prefill(job, out)
+            if isinstance(out, Row) and isinstance(job, Generation):
+                self._prefilling.remove(job)
+                self._rows[out.key] = job
+                self._joining.append(out)
+            elif out is not None:
+                self._end(job, None if isinstance(out, Row) else out, "stop")
             if budget <= 0:
                 break
         if self._prefilling and not self._rows:
             mx.synchronize()  # nothing else waits for the chunk, and new requests must not queue behind many
-
-    def _after_prefill(self, job: Job, out: Row | Event) -> None:
-        if isinstance(out, Row) and isinstance(job, Generation):
-            self._prefilling.remove(job)
-            self._rows[out.key] = job
-            self._joining.append(out)
-        else:
-            self._end(job, None if isinstance(out, Row) else out, "stop")
 
     def _join(self) -> None:
         if self._joining:
@@ -261,7 +254,8 @@ class Device(MlxThread):
 
     def _end(self, job: Job, event: Event | None, ending: Ending, *, in_batch: bool = True) -> None:
         """Release a job and queue its last event; None without a listener."""
-        self._outbox.end(job, event, ending)
+        record = event.record if isinstance(event, Done) else job.ending(ending)
+        self._outbox.end(job.ticket, event, record)
         if job in self._prefilling:
             self._prefilling.remove(job)
         if self._rows.pop(id(job), None) is not None and in_batch:

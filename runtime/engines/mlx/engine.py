@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from bus.wire.errors import Busy, Failure, Unavailable
+from bus.wire.errors import Busy, Failure, NoReply, Unavailable
 from bus.wire.messages import same_fields
 from runtime.engines.engine import Delta, DeviceView, Finished, Request, Wiring
 from runtime.engines.mlx.settings import DEFAULT_MODEL, DeviceSettings
@@ -75,14 +75,16 @@ class MlxEngine:
         return DeviceView(state="closed") if self.device is None else self.device.view()
 
     async def generate(self, request: Request) -> AsyncIterator[Delta | Finished]:
-        ticket = Ticket(request.request_id, request.priority, request.deadline)
+        loop, ticket = asyncio.get_running_loop(), Ticket(request.priority, request.deadline)
         self._ready(ticket)
         assert self._preparation is not None
         prepare = self._preparation.generation  # tokenises and compiles
-        job = await asyncio.get_running_loop().run_in_executor(self._preparing, prepare, request, ticket)
+        job = await loop.run_in_executor(self._preparing, prepare, request, ticket)
         device = self._ready(ticket)
         self._open.add(ticket)
-        ticket.start_timer()
+        # One timer for each request, not for each token.
+        late = NoReply("the device did not answer before the deadline; allow more time")
+        timer = loop.call_at(request.deadline, ticket.events.put_nowait, late)
         device.submit(job)
         opening = job.opening
         try:
@@ -101,7 +103,10 @@ class MlxEngine:
                     yield _finished(event)
                     return
         finally:
-            self._let_go(ticket)
+            timer.cancel()
+            if not ticket.closed.is_set():
+                device.cancel(ticket)
+            self._open = {other for other in self._open if not other.closed.is_set()}
 
     def _ready(self, ticket: Ticket) -> "Device":
         """The device. Raises: Unavailable when there is none, or when it cannot start the request soon."""
@@ -111,12 +116,6 @@ class MlxEngine:
         if device.waiting() >= self.settings.max_waiting:
             raise Busy(f"the device is busy for about {device.wait_s(ticket.priority):.0f} s; ask again later")
         return device
-
-    def _let_go(self, ticket: Ticket) -> None:
-        if not ticket.closed.is_set() and self.device is not None:
-            self.device.cancel(ticket)
-        ticket.stop_timer()
-        self._open = {other for other in self._open if not other.closed.is_set()}
 
     async def _watch_device(self, device: "Device") -> None:
         """Report once when the device hangs or has failed; a live thread proves nothing."""

@@ -143,20 +143,14 @@ def _grammar_tokenizer(folder: Path, tokenizer: Any, width: int, eos: frozenset[
 
 
 def _context(config: dict[str, Any]) -> int:
-    for part in (config, config.get("text_config") or {}):
-        if part.get("max_position_embeddings"):
-            return int(part["max_position_embeddings"])
-    return 8192
+    text_config = config.get("text_config") or {}
+    return int(config.get("max_position_embeddings") or text_config.get("max_position_embeddings") or 8192)
 
 
 def _kv_token_bytes(cache: list[Any]) -> int:
     """Bytes of cache per token, measured on a cache that holds one token and has room for more."""
-    total = 0
-    for layer in cache:
-        keys = getattr(layer, "keys", None)
-        if keys is not None:
-            total += layer.nbytes // keys.shape[2]
-    return max(total, 1)
+    layers = [layer for layer in cache if getattr(layer, "keys", None) is not None]
+    return max(1, sum(int(layer.nbytes // layer.keys.shape[2]) for layer in layers))
 
 
 def _digest(folder: Path) -> str:

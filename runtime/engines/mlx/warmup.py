@@ -29,7 +29,8 @@ def warm_up(tools: Tools, encoder: Encoder, prompts: Sequence[Rendered], chunk_t
             tools.grammars.guide(rendered.schema)
     if mx.cuda.is_available():
         for length in (*KERNEL_TOKENS, chunk_tokens):
-            _prefill(tools, length)
+            cache, _ = tools.prefixes.open(np.zeros(0, dtype=np.int32))
+            mx.eval(tools.forward.last(mx.zeros((1, length), dtype=mx.int32), cache))
     _steps(tools)
 
 
@@ -44,11 +45,6 @@ def pin(tools: Tools, constant: list[int], chunk_tokens: int) -> None:
         mx.eval([layer.state for layer in cache])
         done = end
     tools.prefixes.keep(tokens, cache, pinned=True)
-
-
-def _prefill(tools: Tools, length: int) -> None:
-    cache, _ = tools.prefixes.open(np.zeros(0, dtype=np.int32))
-    mx.eval(tools.forward.last(mx.zeros((1, length), dtype=mx.int32), cache))
 
 
 def _steps(tools: Tools) -> None:

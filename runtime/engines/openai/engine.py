@@ -65,10 +65,8 @@ class OpenAIEngine:
         """Keep `away` true, for ever: a server that is heard of anyway is not asked."""
         loop = asyncio.get_running_loop()
         while True:
-            if loop.time() - self._wire.heard_at < SILENT_S:
-                self.away = ""
-            else:
-                self.away = await self._wire.problem()
+            heard = loop.time() - self._wire.heard_at < SILENT_S
+            self.away = "" if heard else await self._wire.problem()
             await asyncio.sleep(SILENT_S)
 
     async def generate(self, request: Request) -> AsyncIterator[Delta | Finished]:

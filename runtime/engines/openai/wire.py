@@ -116,8 +116,6 @@ class Wire:
         response = await self._insist(self._listed, deadline)
         if response is None:
             return []
-        if "html" in response.headers.get("content-type", ""):
-            raise self._not_an_api(response.text)
         try:
             self.names = [str(entry["id"]) for entry in json.loads(response.text)["data"]]
         except (json.JSONDecodeError, KeyError, TypeError, RecursionError):
@@ -128,24 +126,25 @@ class Wire:
         """Why the server cannot be used now, by one request that no model answers; empty when it can."""
         try:
             async with self._translated(asyncio.get_running_loop().time() + SIGN_S):
-                response = await self._listed()
+                await self._listed()
         except NoReply:
             return f"{self.name} has not answered for {SIGN_S:g} s"
         except (BadReply, Unavailable) as failure:
             busy = isinstance(failure.__cause__, openai.RateLimitError)
             return "" if busy else str(failure)
         self.heard_at = asyncio.get_running_loop().time()
-        if response is not None and "html" in response.headers.get("content-type", ""):
-            return str(self._not_an_api(response.text))
         return ""
 
     async def _listed(self) -> LegacyAPIResponse[Any] | None:
         try:
-            return await self._client.models.with_raw_response.list()
+            response = await self._client.models.with_raw_response.list()
         except openai.APIStatusError as error:
             if error.status_code in CANNOT_LIST:
                 return None
             raise
+        if "html" in response.headers.get("content-type", ""):
+            raise self._not_an_api(response.text)
+        return response
 
     async def chat(self, deadline: float, body: dict[str, Any]) -> AsyncIterator[Chunk]:
         """The pieces of a streamed reply, the last with its finish reason. Raises: NoReply, BadReply, Unavailable."""

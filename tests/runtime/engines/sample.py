@@ -57,9 +57,9 @@ async def collect(engine: Engine, asked: Request) -> tuple[list[str], Finished]:
     return [d.text for d in deltas if isinstance(d, Delta)], finished
 
 
-async def released(engine: MlxEngine, request_id: str) -> None:
-    """Wait until the device has released every request of this id."""
-    for ticket in [t for t in engine._open if t.request_id == request_id]:
+async def released(engine: MlxEngine) -> None:
+    """Wait until the device has released every request."""
+    for ticket in list(engine._open):
         await ticket.closed.wait()
 
 

@@ -78,7 +78,7 @@ async def test_the_device_frees_the_row(tmp_path: Path, mlx: MlxEngine) -> None:
     engine = Answering(mlx, endless=True)
     async with whole(tmp_path, engine) as run:
         await cancelled(run, engine, lambda: engine.deltas > 5)
-        await released(mlx, engine.request_id)
+        await released(mlx)
     record = mlx.records[-1]  # type: ignore[attr-defined]
     assert (record.request_id, record.ending) == (engine.request_id, "cancelled")
     assert record.tokens_out < 50_000

@@ -10,7 +10,7 @@ import random
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Self
+from typing import Any, Self
 from urllib.parse import quote, urlencode
 
 import aiohttp
@@ -29,20 +29,6 @@ KEY = "GROUNDWIRE_KEY"
 #: A stream without a line for so long is broken: the server sends one every 15 s.
 SILENCE_S = 50.0
 _LONGEST_PAUSE_S = 5.0
-
-
-class _Search(msgspec.Struct, omit_defaults=True, kw_only=True):
-    query: str
-    k: int = 10
-    language: str | None = None
-    filter: Filter | None = None
-
-
-class _Check(msgspec.Struct, omit_defaults=True, kw_only=True):
-    text: str
-    contexts: tuple[Context, ...] | None = None
-    language: str | None = None
-    filter: Filter | None = None
 
 
 class _Models(msgspec.Struct):
@@ -117,7 +103,7 @@ class Client:
         self, query: str, *, k: int = 10, language: str | None = None, filter: Filter | None = None
     ) -> Hits:
         """The passages that a question would be answered from. Raises GroundwireError."""
-        body = _Search(query=query, k=k, language=language, filter=filter)
+        body = _given(query=query, k=k, language=language, filter=filter)
         return await self._json("POST", "/v1/search", Hits, body)
 
     async def check(
@@ -129,30 +115,23 @@ class Client:
         filter: Filter | None = None,
     ) -> Checked:
         """Compare each sentence of a text with the documents or `contexts`. Raises GroundwireError."""
-        body = _Check(
-            text=text,
-            contexts=None if contexts is None else tuple(contexts),
-            language=language,
-            filter=filter,
-        )
+        body = _given(text=text, contexts=contexts and tuple(contexts), language=language, filter=filter)
         return await self._json("POST", "/v1/check", Checked, body)
 
     async def source(self, source_id: str, start: int | None = None, end: int | None = None) -> SourceText:
         """A document's text, or the characters `start..end` of it. Raises GroundwireError."""
-        asked = {"start": start, "end": end}
-        query = urlencode({name: at for name, at in asked.items() if at is not None})
+        query = urlencode(_given(start=start, end=end))
         return await self._json("GET", f"/v1/sources/{_part(source_id)}{query and f'?{query}'}", SourceText)
 
     async def sources(self, after: str = "", limit: int | None = None) -> SourceList:
         """The documents that may be searched, by id; the next ones after `after`. Raises GroundwireError."""
-        query = urlencode({"after": after} if limit is None else {"after": after, "limit": limit})
-        return await self._json("GET", f"/v1/sources?{query}", SourceList)
+        return await self._json("GET", f"/v1/sources?{urlencode(_given(after=after, limit=limit))}", SourceList)
 
     async def profiles(self) -> list[str]:
         """The names of the profiles. Raises GroundwireError."""
         return [model.id for model in (await self._json("GET", "/v1/models", _Models)).data]
 
-    async def _json[T](self, method: str, path: str, into: type[T], body: msgspec.Struct | None = None) -> T:
+    async def _json[T](self, method: str, path: str, into: type[T], body: dict[str, Any] | None = None) -> T:
         async def once() -> T:
             async with await self.request(method, path, body) as response:
                 try:
@@ -166,7 +145,7 @@ class Client:
     # ------------------------------------------------------------ for the stream
 
     async def request(
-        self, method: str, path: str, body: msgspec.Struct | None = None, headers: dict[str, str] | None = None
+        self, method: str, path: str, body: object = None, headers: dict[str, str] | None = None
     ) -> aiohttp.ClientResponse:
         """One request; the caller closes the response. Raises GroundwireError, aiohttp.ClientError, TimeoutError."""
         if self._session is None:
@@ -204,6 +183,10 @@ class Client:
                 raise error
             await asyncio.sleep(wait_s * random.uniform(1.0, 1.25))
             pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+
+
+def _given(**fields: Any) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _part(name: str) -> str:

@@ -97,24 +97,6 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
 type Known = Token | References | Passages | Error | Done | Stage | Sources | Withheld | Verdict | Queued
 EVENTS: tuple[type[Event], ...] = get_args(Known.__value__)
 
-#: The codes of an Error that mean a failure; any other takes back what was shown.
-FAILURES = frozenset(
-    {
-        "timeout",
-        "model_unavailable",
-        "model_too_long",
-        "model_rejected",
-        "model_over_quota",
-        "model_malformed",
-        "internal",
-        "cancelled",
-        "overloaded",
-        "unavailable",
-        "invalid",
-        "no_such_profile",
-    }
-)
-
 
 class _Tag(msgspec.Struct):
     type: str

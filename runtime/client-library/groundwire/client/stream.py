@@ -10,9 +10,9 @@ import aiohttp
 from aiohttp import StreamReader
 
 from groundwire.client.errors import RunFailed, Unreachable
-from groundwire.client.events import FAILURES, Error, Known, Passages, References, Token, Unknown, event_of
+from groundwire.client.events import Error, Known, Passages, References, Token, Unknown, event_of
 from groundwire.client.messages import Cancelled, Question, Run
-from groundwire.wire import NearPassage, Reference
+from groundwire.wire import FAILURES, NearPassage, Reference
 
 if TYPE_CHECKING:
     from groundwire.client.client import Client

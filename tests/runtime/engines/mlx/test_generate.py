@@ -124,7 +124,7 @@ async def test_closing_the_iterator_frees_the_row(mlx):
     stream = mlx.generate(asked)
     assert isinstance(await anext(stream), Delta)
     await stream.aclose()
-    await released(mlx, asked.request_id)
+    await released(mlx)
     assert mlx.records[-1].ending == "cancelled"
     assert mlx.view().rows_decoding == 0
 

@@ -74,8 +74,8 @@ async def test_storm(start, seed):
 
 
 async def job(name, priority, seconds):
-    ticket = Ticket(name, priority, asyncio.get_running_loop().time() + seconds)
-    return SimpleNamespace(ticket=ticket, submitted=0.0)
+    ticket = Ticket(priority, asyncio.get_running_loop().time() + seconds)
+    return SimpleNamespace(name=name, ticket=ticket, submitted=0.0)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ async def test_priority_then_deadline(asked, order):
     waiting = Waiting()
     for entry in asked:
         waiting.put(await job(*entry))
-    assert "".join(waiting.pop().ticket.request_id for _ in asked) == order
+    assert "".join(waiting.pop().name for _ in asked) == order
 
 
 async def test_equal_deadlines_keep_their_order():
