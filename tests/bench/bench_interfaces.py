@@ -45,7 +45,6 @@ from nats.aio.client import Client as NATS
 
 from runtime.mcp.server import HANDSHAKE
 from runtime.processes.ports import free_port
-from tests.bench.bench_edge import used_s
 from tests.bench.bench_start import ROOT, ready_line
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "groundwire-bench"

@@ -37,8 +37,7 @@ from bus.transport.connection import connect, keep_trying
 from bus.wire.messages import QuestionAsked
 from runtime.processes.ports import free_port
 from runtime.settings import IndexSettings, InferenceSettings
-from tests.bench.bench_edge import Listener, answering, process
-from tests.bench.stacks import QUESTIONS, demo_index, ready
+from tests.bench.stacks import QUESTIONS, Listener, answering, demo_index, process, ready
 from tests.runtime.engines.fake_server import Fake, serving, streams
 
 QUEUE_TASKS = 8
