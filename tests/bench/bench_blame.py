@@ -12,9 +12,11 @@ import asyncio
 import contextlib
 import random
 import re
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from unittest import mock
 
 import msgspec
@@ -23,21 +25,80 @@ from actors.answering import sentence_check
 from actors.choosing import choose
 from actors.gate import flags
 from actors.pipeline import pipeline
+from actors.question.profile import PROFILES
 from actors.selecting import chosen
 from bus.wire.messages import QuestionAsked
 from bus.wire.parts import Passage
 from prompts.contracts import EvidencePick, SelectEvidence
+from prompts.files import FOLDER
 from runtime.engines.engine import Engine, Request
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.engines.scripted.engine import ScriptedEngine, default_script
 from runtime.forking.blame import blame
 from runtime.forking.live_powers import forget_prompts
 from runtime.replay.trace import Trace
-from tests.bench.bench_suite import TOPICS, documents, obey, prompt_with
 from tests.made_runs import Pages, live_over, made, passage
 
 FAULTS = ("retrieval", "choice", "prompt", "gate", "document")
 BAD_PROMPTS = ("Answer from your own knowledge.", "Answer in one word.", "Never give numbers.")
+
+
+TOPICS = (
+    ("refunds", "Refunds are paid within {n} days of the return.", "How many days until refunds are paid?"),
+    ("opening", "The shop opens at {n} in the morning on weekdays.", "At which hour does the shop open on weekdays?"),
+    ("loans", "A student may borrow {n} books from the library.", "How many books may a student borrow?"),
+    ("absence", "A student may miss {n} seminars in a term.", "How many seminars may a student miss?"),
+    ("fees", "The deposit for a laboratory key is {n} euros.", "How much is the deposit for a laboratory key?"),
+    ("alarm", "The fire alarm is tested every {n} weeks.", "How often is the fire alarm tested?"),
+    ("parking", "Visitors may park for {n} hours in the yard.", "For how many hours may visitors park?"),
+    ("ladders", "Ladders are inspected every {n} months.", "How often are ladders inspected?"),
+    ("deliveries", "Deliveries are accepted until {n} in the evening.", "Until when are deliveries accepted?"),
+    ("badges", "A lost badge is replaced within {n} working days.", "Within how many working days is a lost badge replaced?"),
+    ("meals", "The canteen serves {n} different meals on Fridays.", "How many different meals does the canteen serve on Fridays?"),
+    ("trains", "The shuttle leaves every {n} minutes from the gate.", "How often does the shuttle leave from the gate?"),
+)  # fmt: skip
+FILLER = (
+    "The wall is painted in a light grey.",
+    "A plant stands beside the window.",
+    "The floor was cleaned last spring.",
+)
+
+
+def documents(chance: random.Random) -> tuple[Passage, ...]:
+    return tuple(
+        passage(f"{name}.md", f"{text.format(n=chance.randrange(3, 28))} {chance.choice(FILLER)}", "en", number)
+        for number, (name, text, _) in enumerate(TOPICS)
+    )
+
+
+def obey(request: Request) -> str:
+    evidence = getattr(request.variables, "retrieved_chunks", ())
+    if request.variables.name != "answer_simple" or not evidence or request.rendered is None:
+        return default_script(request)
+    system = request.rendered.system
+    sentence = re.split(r"(?<=\.) ", evidence[0].text)[0].strip(" .")
+    if "own knowledge" in system:
+        sentence = re.sub(r"\d+", lambda number: str(int(number[0]) + 5), sentence)
+    if "one word" in system:
+        return "Yes [1]."
+    if "Never give numbers" in system:
+        sentence = re.sub(r"\d+", "some", sentence)
+    return f"{sentence} [1]." if "[1]" in system or "cit" in system.casefold() else f"{sentence}."
+
+
+@contextlib.contextmanager
+def prompt_with(line: str) -> Iterator[None]:
+    """The answering prompt with one line more, as its owner's file."""
+    before, user, after = (FOLDER / "answer_simple.prompt").read_text().partition('{{role "user"}}')
+    assert user
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "answer_simple.prompt").write_text(f"{before}{line}\n\n{user}{after}")
+        owner = PROFILES.folder
+        PROFILES.use(folder)
+        try:
+            yield
+        finally:
+            PROFILES.use(str(owner or ""))
 
 
 class Human(ScriptedEngine):
@@ -75,7 +136,7 @@ def planted(fault: str, chance: random.Random) -> Iterator[None]:
             objections = [flags.flag("fabricated_number", "1", (1,), "planted")] if chance.random() < 0.5 else []
             stack.enter_context(mock.patch.object(sentence_check, "check_sentence", return_value=objections))
         elif fault == "prompt":
-            stack.enter_context(prompt_with(chance.choice(BAD_PROMPTS))())
+            stack.enter_context(prompt_with(chance.choice(BAD_PROMPTS)))
         forget_prompts()
         yield
     forget_prompts()

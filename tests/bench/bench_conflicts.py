@@ -1,11 +1,10 @@
 """How often a disagreement of two documents is noticed, and how often one is reported without reason.
 
-    uv run python -m tests.bench.bench_conflicts PASSAGES… [--index INDEX --questions FILE] [--each 60] [--show KIND]
+    uv run python -m tests.bench.bench_conflicts PASSAGES… [--each 60] [--show KIND]
 
 PASSAGES: JSONL of `{source_id, title, text, language}`, or folders of Markdown and text. A sentence of a passage occurs twice, the
 second time with one name, term, duty or negation exchanged (a conflict), or reworded, about another thing, as a neighbouring
-row or item, or as an entry of a history (none). With an index, the questions are searched for and every conflict claimed between
-the passages found is listed: over real documentation nearly all of those are false.
+row or item, or as an entry of a history (none).
 """
 
 import argparse
@@ -13,7 +12,6 @@ import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import combinations
 from pathlib import Path
 
 import msgspec
@@ -21,14 +19,9 @@ from groundwire.wire import Block
 
 from actors.evidence.conflicts import conflicts_in
 from actors.facts.stems import stems
-from bus.wire.messages import same_fields
 from bus.wire.parts import Span
 from index.languages.characters import normal
 from index.text.sentences import split
-from runtime.commands.eval_questions import indexes
-from runtime.measure.lines import read as lines_of
-from runtime.processes.served import passage_of
-from tests.bench.fitting.examples import SetLine, alone, gold_of, searched
 from tests.lies import NEGATIONS, Passage, passages_in, tellable
 
 SEED = 11
@@ -292,40 +285,10 @@ def report(pairs: Iterator[Pair], show: str) -> None:
             print(f"  {kind or 'all':11} {'  '.join(cells)}")
 
 
-def retrieved(index: Path, questions: Path, k: int) -> None:
-    """Every conflict that is claimed between the passages found for a question."""
-    claimed = pairs = 0
-    seen: set[tuple[str, str]] = set()
-    every = [gold_of(line, "") for line in lines_of(questions, SetLine)]
-    for searcher, asked in searched(every, indexes(index, every)):
-        query, topic = alone(asked)
-        passages = map(passage_of, searcher.search(query, topic=topic, k=k))
-        spans = [
-            Span(**same_fields(p, Span), n=n, source_start=p.char_start, source_end=p.char_end)
-            for n, p in enumerate(passages, 1)
-        ]
-        for first, second in combinations(spans, 2):
-            pairs += 1
-            for conflict in conflicts_in((first, second)):
-                if (conflict.first, conflict.second) in seen:
-                    continue
-                seen.add((conflict.first, conflict.second))
-                claimed += 1
-                print(f"- {conflict.kind}: {conflict.subject!r}\n    {conflict.first!r}  {first.source_id}")
-                print(f"    {conflict.second!r}  {second.source_id}")
-    print(f"{claimed} conflicts claimed between {pairs} pairs of passages that were found together")
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="How often a disagreement of two documents is noticed.")
-    parser.add_argument("passages", type=Path, nargs="*", help="JSONL of passages, or folders of text files")
+    parser.add_argument("passages", type=Path, nargs="+", help="JSONL of passages, or folders of text files")
     parser.add_argument("--each", type=int, default=60, help="pairs of each kind and language")
     parser.add_argument("--show", default="", help="print what went wrong with this kind")
-    parser.add_argument("--index", type=Path, help="the folder of one index for each collection")
-    parser.add_argument("--questions", type=Path, help="JSONL of questions")
-    parser.add_argument("-k", type=int, default=5, help="passages found for a question")
     given = parser.parse_args()
-    if given.passages:
-        report(planted(told(passages_in(given.passages), random.Random(SEED)), given.each), given.show)
-    if given.index and given.questions:
-        retrieved(given.index, given.questions, given.k)
+    report(planted(told(passages_in(given.passages), random.Random(SEED)), given.each), given.show)

@@ -46,6 +46,7 @@ from nats.aio.client import Client as NATS
 from runtime.mcp.server import HANDSHAKE
 from runtime.processes.ports import free_port
 from tests.bench.bench_start import ROOT, ready_line
+from tests.bench.stacks import used_s
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "groundwire-bench"
 CODE = ("actors", "bus", "index", "prompts", "runtime")

@@ -27,13 +27,10 @@ _DEPTH_PER_K = 5
 
 
 class Question(msgspec.Struct, frozen=True):
-    """`topic`: words of a conversation to search for as well."""
-
     id: str
     question: str
     source_ids: tuple[str, ...] = ()
     language: str | None = None
-    topic: str = ""
 
 
 def ranked(searcher: Searcher, questions: Iterable[Question], system: str, k: int) -> list[ir_measures.ScoredDoc]:
@@ -43,7 +40,6 @@ def ranked(searcher: Searcher, questions: Iterable[Question], system: str, k: in
     for question in questions:
         hits = searcher.search(
             question.question,
-            topic=question.topic,
             language=question.language,
             k=2 * depth,
             bm25_k=0 if system == "vectors" else depth,

@@ -2,14 +2,12 @@
 
 Builds documents (scale_corpus.py), indexes them by the command that people use, opens and searches the index, adds ten files, and
 prints a table. Times are of this machine and its other load; look at processor time and at the ratios. `--texts` names JSONL files
-of real passages, each with `text` and `language`, to vary in place of the demo's. `--keep FOLDER`: where the files stay. `--peers`:
-LanceDB and Qdrant Edge over the same passages and vectors, each in an environment of its own. `--opensearch`: the same documents
-over OpenSearch, three nodes that the tests start, or a cluster at a URL.
+of real passages, each with `text` and `language`, to vary in place of the demo's. `--keep FOLDER`: where the files stay.
+`--opensearch`: the same documents over OpenSearch, three nodes that the tests start, or a cluster at a URL.
 """
 
 import argparse
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,8 +25,7 @@ sys.path.insert(0, str(ROOT))
 
 from index.snapshot import snapshot  # noqa: E402  found by the line above when this file is run by its path
 from index.snapshot.snapshot import Manifest  # noqa: E402
-from tests.bench import scale_corpus, scale_parts, scale_peers  # noqa: E402
-from tests.clients.installed import python_of  # noqa: E402
+from tests.bench import scale_corpus, scale_parts  # noqa: E402
 from tests.opensearch.cluster import Cluster  # noqa: E402
 
 #: (the row's name, its unit, digits after the point)
@@ -60,12 +57,6 @@ _ROWS = {
     "lucene_p99": ("Lucene alone: search, p99 ms", 1),
     "lucene_own_p50": ("Lucene alone, only the question's language, p50 ms", 1),
     "lucene_ndcg": ("Lucene alone: nDCG@10", 3),
-    "lancedb_cpu": ("LanceDB: build, processor, ms a passage", 2),
-    "lancedb_p50": ("LanceDB: search hybrid, p50 ms", 1),
-    "lancedb_ndcg": ("LanceDB: nDCG@10, hybrid", 3),
-    "qdrant_edge_cpu": ("Qdrant Edge: build, processor, ms a passage", 2),
-    "qdrant_edge_p50": ("Qdrant Edge: search hybrid, p50 ms", 1),
-    "qdrant_edge_ndcg": ("Qdrant Edge: nDCG@10, hybrid", 3),
     "opensearch_cpu": ("OpenSearch: build, processor here, ms a passage", 2),
     "opensearch_s": ("OpenSearch: build, wall, s", 1),
     "opensearch_p50": ("OpenSearch: search hybrid, p50 ms", 1),
@@ -93,24 +84,20 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=300)
     parser.add_argument("--texts", nargs="*", type=Path, default=[])
     parser.add_argument("--keep", type=Path)
-    parser.add_argument("--peers", action="store_true")
     parser.add_argument("--opensearch", nargs="?", const="", metavar="URL")
     chosen = parser.parse_args()
     columns = []
     for size in chosen.sizes:
         with tempfile.TemporaryDirectory() as scratch:
             folder = (chosen.keep or Path(scratch)) / str(size)
-            more = (chosen.peers, chosen.opensearch)
-            columns.append(one_size(folder, size, chosen.queries, chosen.texts, *more))
+            columns.append(one_size(folder, size, chosen.queries, chosen.texts, chosen.opensearch))
     print(f"\n{'':52}" + "".join(f"{size:>12,}" for size in chosen.sizes))
     for key, (name, digits) in _ROWS.items():
         if key in columns[0]:
             print(f"{name:52}" + "".join(f"{column[key]:12,.{digits}f}" for column in columns))
 
 
-def one_size(
-    folder: Path, size: int, queries: int, texts: list[Path], peers: bool, opensearch: str | None
-) -> dict[str, float]:
+def one_size(folder: Path, size: int, queries: int, texts: list[Path], opensearch: str | None) -> dict[str, float]:
     """`opensearch`: a cluster's URL, or empty for the tests' own."""
     index, documents, questions = folder / "index", folder / "documents", folder / "questions.json"
     spoken = scale_corpus.languages(texts)
@@ -135,13 +122,6 @@ def one_size(
     found["add_mb"] = sum(bytes_ for inode, bytes_ in inodes(index).items() if inode not in before) / 1e6
     said(f"{size}: Lucene alone")
     found |= part("lucene", index, questions, folder / "lucene")
-    if peers:
-        part("exported", index, questions, folder / "peers")
-        for engine in scale_peers.ENGINES:
-            said(f"{size}: {engine}")
-            script = ROOT / "tests" / "bench" / "scale_peers.py"
-            found |= spoken_by([str(python_of("peers")), str(script), engine, str(folder / "peers")])
-        shutil.rmtree(folder / "peers")
     found["slower"] = found["hybrid_p50"] / max(found["bm25_p50"], found["vectors_p50"])
     found["build_ratio"] = found["build_cpu"] / found["lucene_cpu"]
     found["search_ratio"] = found["hybrid_p50"] / found["lucene_p50"]

@@ -10,18 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 import psutil
 
 from index.build.opening import index_at
 from index.java import jvm
 from index.languages import FALLBACK, LANGUAGES, of
 from index.model import indexed_text
-from index.search.local_backend import LocalSnapshots
 from index.search.searcher import Searcher
 from index.snapshot import snapshot
 from index.snapshot.store import PassageStore
-from tests.bench.scale_corpus import Planted, load, save
+from tests.bench.scale_corpus import Planted, load
 
 _K = 10
 _BATCH = 1000
@@ -96,26 +94,6 @@ def lucene(index: Path, questions: Path, folder: Path) -> dict[str, float]:
     return found | {"lucene_cpu": 1000 * cpu_s / sum(counts.values())}
 
 
-def exported(index: Path, questions: Path, folder: Path) -> dict[str, float]:
-    """Write what another engine needs to hold the same passages and vectors (scale_peers.py)."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-    opened = LocalSnapshots(index).open(None, None)
-    planted = load(questions)
-    save(folder / "questions.json", planted)
-    np.save(folder / "asked.npy", opened.embedder.embed([one.question for one in planted], query=True))
-    rows = []
-    with (folder / "passages.jsonl").open("wb") as file:
-        for segment in opened.store.segments:
-            rows.append(opened.vectors.rows(segment.numbers.tolist()))
-            for one in segment:
-                line = {"source": one.source_id, "contents": indexed_text(one)}
-                file.write(msgspec.json.encode(line) + b"\n")
-    np.save(folder / "vectors.npy", np.concatenate(rows))
-    opened.close()
-    return {}
-
-
 def _passages(index: Path, folder: Path) -> dict[str, int]:
     """Write each language's passages as JSON lines; how many there are of each."""
     folder.mkdir()
@@ -186,7 +164,7 @@ def main() -> None:
     if name == "on_opensearch":
         print(msgspec.json.encode(on_opensearch(arguments[0], Path(arguments[1]))).decode())
         return
-    parts = {"searching": searching, "lucene": lucene, "exported": exported}
+    parts = {"searching": searching, "lucene": lucene}
     print(msgspec.json.encode(parts[name](*map(Path, arguments))).decode())
 
 

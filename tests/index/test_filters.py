@@ -1,5 +1,6 @@
 """Filters: which documents pass, and that both searches find the best of those, however few they are."""
 
+import random
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,8 +20,29 @@ from index.model import Document, Entry, Hit, Metadata
 from index.search.local_backend import LocalBackend
 from index.search.searcher import Searcher
 from index.snapshot.views import Allowed
-from tests.bench.bench_retrieval import Corpus
 from tests.index.conftest import DOCUMENTS, opened_by, update
+
+_SYLLABLES = [a + b for a in "bcdfghjklmnprstvz" for b in "aeiou"]
+
+
+class Corpus:
+    """Texts of invented words with the frequencies of a language; the same seed gives the same."""
+
+    def __init__(self, seed: int = 1, words: int = 20_000) -> None:
+        self._random = random.Random(seed)
+        self._words = ["".join(self._random.choices(_SYLLABLES, k=self._random.randint(2, 4))) for _ in range(words)]
+        self._weights = [1 / (rank + 3) for rank in range(words)]
+
+    def sentence(self, words: int) -> str:
+        return " ".join(self._random.choices(self._words, self._weights, k=words)).capitalize() + "."
+
+    def document(self, name: str) -> Document:
+        return Document(
+            source_id=name, title=self.sentence(3), text=" ".join(self.sentence(12) for _ in range(10)), language="en"
+        )
+
+    def question(self) -> str:
+        return " ".join(self._random.choices(self._words[50:], self._weights[50:], k=7))
 
 
 def entry(source_id: str = "a.md", language: str = "en", **metadata: object) -> Entry:

@@ -1,12 +1,24 @@
 """Follow-up questions: what they depend on is searched for as well, and the question itself changes only where that is certain."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from index.languages import pattern, spoken
+from index.languages.characters import fold
+from index.languages.words import stem, terms
 from prompts.contracts import RewriteQuery, RewrittenQuery, Turn
 from runtime.engines.extractive.rewriting import rewrite_query
-from tests.bench.bench_rewriting import loses
+
+
+def loses(question: str, rewritten: str, language: str) -> bool:
+    """Whether the rewrite lacks a content word of the question, pronouns aside."""
+    kept = rewritten.casefold()
+    plain = pattern(spoken(language).followups.pointing.pronouns).sub(" ", question)
+    words = re.findall(r"[^\W_]+", plain.casefold())
+    return any(word not in kept and stem(fold(word)) not in kept for word in words if terms(word))
 
 
 def reply(language: str, before: list[str], question: str) -> RewrittenQuery:
