@@ -57,7 +57,7 @@ async def prose(
 ) -> Drafted:
     """Answer in prose, streamed; continues where an earlier attempt stopped."""
     earlier = await shown_before(emit)
-    stream = CheckedStream(request, ask, emit, cites=must_cite(request.question))
+    stream = CheckedStream(request, ask, emit, cites=must_cite(request.question), advice=advice(request))
     already_shown = as_evidence(earlier.text, earlier.cited)
     most = most_of_model(request.question.constraints)
     await stream.run(ask.stream(variables, already_shown=already_shown, max_tokens=most), earlier)

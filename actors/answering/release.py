@@ -61,9 +61,16 @@ class CheckedStream:
     """One answer on its way to the client. After `run`, read `sentences`, `out` and `check`."""
 
     def __init__(
-        self, request: AnswerRequested, ask: Ask, emit: Emit, *, cites: bool, cited_beside: bool = False
+        self,
+        request: AnswerRequested,
+        ask: Ask,
+        emit: Emit,
+        *,
+        cites: bool,
+        cited_beside: bool = False,
+        advice: str = "",
     ) -> None:
-        """`cites`: the answer must cite; `cited_beside`: it lists its sources after its text."""
+        """`cites`: the answer must cite; `cited_beside`: it lists its sources after its text; `advice`: what stands below it."""
         self.request = request
         self.release = request.question.release
         self.emit = emit
@@ -75,6 +82,7 @@ class CheckedStream:
         #: Sentences that wait for a verdict, their own or that of one before them.
         self._waiting: list[tuple[Sentence, bool]] = []
         self._together = 1
+        self._advice = advice
         #: The notice after the answer where the evidence disagrees with itself; empty for none.
         self.notice = self.cleaning.clean(notice_of(request))
 
@@ -106,6 +114,7 @@ class CheckedStream:
         finally:
             reading.cancel()
             await asyncio.wait([reading])
+        self._advise()
         await self._disagreement()
         await self.out.finish()
 
@@ -222,14 +231,27 @@ class CheckedStream:
         conflicts = tuple(one for one in self.request.conflicts if not cited or {one.first_n, one.second_n} & cited)
         return conflicts, self.cleaning.clean(notice_of(replace(self.request, conflicts=conflicts)))
 
+    def _answered(self) -> bool:
+        """Whether a sentence is shown, and more may follow it."""
+        answered = any(s.text.strip() and not s.withheld and standing(s.flags) != "withheld" for s in self.sentences)
+        return answered and not (self.out.limit.cut is not UNSET or self.out.spoiled or self.out.holds)
+
+    def _advise(self) -> None:
+        """Add the profile's advice below an answer that a model wrote without it."""
+        if not self._answered() or self._advice in "".join(each.text for each in self.sentences if not each.withheld):
+            return
+        below = Sentence(text=f"\n\n{self._advice}")
+        self.sentences.append(below)
+        if self.release != "draft":
+            self.out.sentence(below)
+
     async def _disagreement(self) -> None:
         """Add the conflict notice after an answer, unless the gate flags it or the answer cites neither side."""
         if self.out.limit.cut is not UNSET:
             return
         conflicts, self.notice = self.concerning("".join(each.text for each in self.sentences if not each.withheld))
         self.request = replace(self.request, conflicts=conflicts)
-        answered = any(s.text.strip() and not s.withheld and standing(s.flags) != "withheld" for s in self.sentences)
-        if not self.notice or not answered or self.out.spoiled or self.out.holds:
+        if not self.notice or not self._answered():
             return
         if any(standing(self.check.flags(claim)) == "withheld" for claim in claims_of(self.request)):
             self.notice = ""

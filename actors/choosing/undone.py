@@ -77,7 +77,7 @@ def _sections(asked: Asked, units: Sequence[Unit], passages: Sequence[Passage], 
         document, heading = passages[unit.passage].source_id, unit.path[-1] if unit.path else ""
         if excludes(heading):
             excluding.setdefault(document, []).append(unit.order)
-        elif words := asked.terms.keys() & frozenset(terms(heading)):
+        elif words := frozenset(asked.terms.keys() & terms(heading)):
             affirming.setdefault(document, {})[unit.order] = words
     both = excluding.keys() & affirming.keys()
     if not both:
@@ -85,7 +85,7 @@ def _sections(asked: Asked, units: Sequence[Unit], passages: Sequence[Passage], 
     found = {order: words for document in sorted(both) for order, words in affirming[document].items()}
     return Undone(
         {order: 1 for document in both for order in excluding[document]},
-        found.keys() | frozenset(has),
+        frozenset(found).union(has),
         frozenset().union(*found.values()),
     )
 

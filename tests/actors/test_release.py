@@ -7,7 +7,7 @@ from typing import get_args
 import msgspec
 import pytest
 
-from actors.answering.drafting import drafted
+from actors.answering.drafting import advice, drafted
 from actors.answering.release import LONGEST, CheckedStream, Earlier, _parts
 from actors.answering.sentence_check import weighed
 from actors.gate.flags import standing
@@ -76,6 +76,26 @@ async def test_only_a_conflict_of_what_is_cited_is_noticed(text: str, noticed: b
     await shower.run(pieces_of(text))
     assert ("2,000 won" in screen.text_shown) is noticed
     assert shower.request.conflicts == ((conflict,) if noticed else ())
+
+
+@pytest.mark.parametrize("release", get_args(Release))
+@pytest.mark.parametrize(
+    ("written", "advised"),
+    [
+        ("退款在退货后14天内支付[1]。", True),
+        ("退款在退货后14天内支付[1]。\n\nADVICE", True),
+        ("退款在退货后30天内支付[1]。", False),
+    ],
+)
+async def test_advice_stands_below_an_answer_once(release: Release, written: str, advised: bool) -> None:
+    evidence = msgspec.structs.replace(span(), text="退款在退货后14天内支付。", language="zh")
+    asked = msgspec.structs.replace(request(release, "myopia", "zh"), evidence=(evidence,))
+    text, screen = advice(asked), Screen()
+    shower = CheckedStream(asked, ScriptedAsk(), screen, cites=True, advice=text)
+    await shower.run(pieces_of(written.replace("ADVICE", text)))
+    assert "".join(each.text for each in shower.sentences).count(text) == advised
+    assert shower.out.shown == screen.text_shown
+    assert screen.text_shown.count(text) == (advised and release != "draft")
 
 
 @pytest.mark.parametrize("release", ["sentence", "token"])

@@ -129,7 +129,12 @@ def answer_synthesis(prompt: AnswerSynthesis) -> Synthesis:
 
 def answer_structured(prompt: AnswerStructured) -> StructuredAnswer:
     """The best sentence as the summary, up to three more as details; the ids of their sources in order of use."""
-    quoted = quote(prompt.question, prompt.contexts, prompt.language, STRUCTURED_CHARS)
+    if is_chosen(prompt.contexts):
+        quoted = quote_chosen(prompt.question, prompt.contexts, prompt.language)
+        best = next(each for each in prompt.contexts if each.lead)
+        quoted.sort(key=lambda each: each.evidence.n != best.n or clean(best.lead) not in each.text)
+    else:
+        quoted = quote(prompt.question, prompt.contexts, prompt.language, STRUCTURED_CHARS)
     if not quoted:
         return StructuredAnswer(
             summary=spoken(prompt.language).phrases.refusals.not_in_evidence, details=(), citations=()

@@ -154,6 +154,13 @@ def test_structured_answer_names_its_sources_once() -> None:
     assert len(reply.details) <= 3
 
 
+def test_structured_answer_begins_with_the_chosen_sentence() -> None:
+    text = "The Harbour Library has a reading room. Ellen Brandt opened it at noon."
+    chosen = msgspec.structs.replace(evidence(text)[0], lead="Ellen Brandt opened it at noon.")
+    reply = answer_structured(AnswerStructured(question="Who opened the library?", contexts=(chosen,), language="en"))
+    assert reply.summary.startswith("Ellen Brandt opened it at noon")
+
+
 def test_structured_answer_keeps_its_token_limit() -> None:
     contexts = evidence(*(f"The Harbour Library has a reading room number {k} for its readers." for k in range(1, 6)))
     asked = "What does the Harbour Library have for readers?"
