@@ -192,12 +192,13 @@ def forces(text: str, language: str) -> list[Force]:
         for sense in term.senses:
             if sense.role not in _NEGATED:
                 continue
-            # A ban's own negator ("must not", 수 없, the "pas" of "ne … pas autorisé") does not reverse it again.
-            reversed_here = any(
-                one.start <= term.start < one.end
-                and not (term.start <= one.at < term.end or term.text.startswith(f"{one.cue} "))
+            # A ban with a negator of its own ("must not", 수 없, the "pas" of "ne … pas autorisé") is reversed by no other one.
+            denies = any(
+                term.start <= one.at < term.end
+                or (one.start <= term.start < one.end and term.text.startswith(f"{one.cue} "))
                 for one in turned
             )
+            reversed_here = not denies and any(one.start <= term.start < one.end for one in turned)
             result.append(Force(_NEGATED[sense.role] if reversed_here else sense.role, term))
     return result
 

@@ -126,7 +126,7 @@ async def test_parts_exclude_the_notice_of_a_conflict(running: Whole) -> None:
     told = await running.tell(question("support", *ASKED["library"]))
     structured = told.record.structured
     assert structured is not None
-    assert (len(told.record.conflicts), "14일" in structured.summary, len(structured.details)) == (1, True, 1)
+    assert (len(told.record.conflicts), "14일" in structured.summary, len(structured.details)) == (1, True, 2)
     assert "7일" in structured.notice
 
 
