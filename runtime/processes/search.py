@@ -13,8 +13,9 @@ from contextlib import AsyncExitStack
 
 import anyio
 
+from bus.journal.access import Groups
 from bus.powers.searching import SearchReply, SearchRequest, serve_search
-from bus.powers.served_index import answer_served_index
+from bus.powers.served_index import Held, answer_served_index
 from bus.powers.sources import answer_sources
 from bus.transport.connection import connect, keep_trying
 from bus.transport.health import answer_health
@@ -79,7 +80,7 @@ class Threads:
 
     async def find(self, request: SearchRequest) -> SearchReply:
         """The hits from the current snapshot. Raises Unavailable."""
-        return await self.run(lambda searcher: self._search(searcher, request))
+        return await self.run(lambda searcher: self._search(searcher, self._pins, request))
 
     async def run[T](self, work: Callable[[Searcher], T]) -> T:
         """What this returns, called in one of the threads. Raises Unavailable, or the Failure that it raises."""
@@ -114,29 +115,36 @@ class Threads:
             do()
         jvm.detach()
 
-    def _search(self, newest: Searcher, request: SearchRequest) -> SearchReply:
-        name, groups = request.snapshot or self._pins.of(request.run, newest.snapshot), request.groups
-        with newest.pinned(name, groups) as searcher:
-            hits = searcher.search(
-                request.query,
-                topic=request.topic,
-                language=request.language or None,
-                k=request.k,
-                bm25_k=request.bm25_k,
-                vector_k=request.vector_k,
-                filter=request.filter,
-                rerank=request.rerank,
-                groups=groups,
-                as_list=request.as_list,
-            )
-            none_passes = not hits and request.filter is not None and not searcher.passing(request.filter, groups)
-            words = f"{request.query} {request.topic}".strip()
-            return SearchReply(
-                passages=tuple(map(passage_of, hits)),
-                snapshot=searcher.snapshot,
-                collection=collection_of(searcher, words, request.language, groups),
-                none_passes=none_passes,
-            )
+    @staticmethod
+    def _search(newest: Searcher, pins: Pins, request: SearchRequest) -> SearchReply:
+        name = request.snapshot or pins.of(request.run, newest.snapshot)
+        with newest.pinned(name, request.groups) as searcher:
+            return Threads._reply(searcher, request)
+
+    @staticmethod
+    def _reply(searcher: Searcher, request: SearchRequest) -> SearchReply:
+        hits = searcher.search(
+            request.query,
+            topic=request.topic,
+            language=request.language or None,
+            k=request.k,
+            bm25_k=request.bm25_k,
+            vector_k=request.vector_k,
+            filter=request.filter,
+            rerank=request.rerank,
+            groups=request.groups,
+            as_list=request.as_list,
+        )
+        return SearchReply(
+            passages=tuple(map(passage_of, hits)),
+            snapshot=searcher.snapshot,
+            collection=collection_of(
+                searcher, f"{request.query} {request.topic}".strip(), request.language, request.groups
+            ),
+            none_passes=not hits
+            and request.filter is not None
+            and not searcher.passing(request.filter, request.groups),
+        )
 
 
 def _opening(index: Index, settings: Settings, reranker: Reranking | None) -> Callable[[str], Searcher]:
@@ -182,9 +190,14 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
         closing.push_async_callback(await answer_sources(client, Sources(threads.run, originals=originals).find))
         closing.push_async_callback(await serve_search(client, threads.find))
         served, held_by = Served(kept.searcher, index.skipped, kept.snapshot), HeldFor(kept.searcher)
-        await answer_served_index(
-            client, lambda: asyncio.to_thread(served.say), lambda groups: asyncio.to_thread(held_by, groups)
-        )
+
+        async def found_for(groups: Groups) -> Held:
+            try:
+                return await asyncio.to_thread(held_by, groups)
+            except IndexProblem as problem:
+                raise Unavailable(str(problem)) from None
+
+        await answer_served_index(client, lambda: asyncio.to_thread(served.say), found_for)
         fetching = asyncio.create_task(index.follow(stop)) if isinstance(index, BucketSnapshots) else None
         while not stop.is_set():
             state |= state_of(kept)
