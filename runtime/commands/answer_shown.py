@@ -234,7 +234,7 @@ async def _print_sources(asked: Asked, references: tuple[Reference, ...]) -> Non
         name = one_line(reference.title or reference.source_id)
         place = one_line(published(reference.url) or reference.source_id)
         say(f"  {marks} {name}" + (f" ({place})" if place != name else ""))
-        if line := line_about(reference.about):
+        if line := line_about(reference.about, record.language if record else ""):
             say(f"      {one_line(line)}")
         for n, citation in places.items():
             if where := place_of(citation, reference.title or reference.source_id):

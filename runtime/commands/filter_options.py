@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from index.languages import LANGUAGES
+from index.languages import LANGUAGES, spoken
 from index.languages.toml_check import problems
 from index.model import Groups, group_name
 
@@ -67,13 +67,14 @@ def taken_groups(options: dict[str, Any]) -> Groups:
     return tuple(filter(None, map(group_name, given))) if given else None
 
 
-def line_about(about: "About | None") -> str:
+def line_about(about: "About | None", language: str = "") -> str:
     """Author, day, version, and whether the text was read from pictures, in one line; empty when nothing is known."""
     if about is None:
         return ""
-    version = f"version {about.version}" if about.version else ""
-    recognized = "read from a picture" if about.recognized else ""
+    words = spoken(language).page["words"]
+    version = f"{words['version']} {about.version}" if about.version else ""
+    recognized = words["recognized"] if about.recognized else ""
     day = about.date.partition("T")[0]
     if about.saved:
-        day = f"file saved on {day}"
+        day = f"{words['saved']} {day}"
     return ", ".join(part for part in (about.author, day, version, recognized) if part)

@@ -13,7 +13,7 @@ import click
 import msgspec
 import pytest
 from click.testing import CliRunner
-from groundwire.wire import NearPassage
+from groundwire.wire import About, NearPassage
 
 from bus.runs.run_record import RunRecord
 from index import languages
@@ -21,6 +21,7 @@ from prompts import notices
 from runtime.cli import commands
 from runtime.cli import groundwire as groundwire_group
 from runtime.commands.answer_shown import answer_pieces, passage_pieces, print_passages, uncited
+from runtime.commands.filter_options import line_about
 from runtime.terminal import styled
 from tests.commands import groundwire
 from tests.runtime.edge.conftest import citation
@@ -295,3 +296,10 @@ def test_language_without_a_table_is_one_line(monkeypatch: pytest.MonkeyPatch) -
         1,
         "Error: index/languages: xx: has no notices.toml, which every language has\n",
     )
+
+
+@pytest.mark.parametrize(
+    ("language", "line"), [("fr", "fichier enregistré le 2026-05-04"), ("", "file saved on 2026-05-04")]
+)
+def test_day_of_a_file_is_in_the_language_of_the_answer(language: str, line: str) -> None:
+    assert line_about(About(date="2026-05-04T10:00:00", saved=True), language) == line
