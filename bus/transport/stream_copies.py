@@ -4,6 +4,7 @@ The bytes are the server's own format (S2-compressed), those of `nats stream bac
 """
 
 import asyncio
+import itertools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -70,7 +71,7 @@ async def put_back(client: Client, stream: str, description: Description, chunks
     wanted = {"config": {**description.config, "num_replicas": 1}, "state": description.state}
     said = await _asked(client, f"$JS.API.STREAM.RESTORE.{stream}", msgspec.json.encode(wanted))
     _refuse(said, stream)
-    for chunk in (*chunks, b""):
+    for chunk in itertools.chain(chunks, (b"",)):
         answer = await _asked(client, said.deliver_subject, chunk)
         _refuse(answer, stream)
 
