@@ -134,9 +134,11 @@ def _read(sentence: str, evidence: Sequence[Evidence]) -> _Read:
 def _is_title(sentence: str, evidence: Sequence[Evidence]) -> bool:
     """Whether the sentence is only the name of a source, of a part of its title, or a heading above the evidence."""
     bare = strip_markers(sentence).strip(_TITLE_MARKS)
-    above = [heading for item in evidence for heading in item.section.split(SECTIONS)]
-    heading = re.compile(rf"[\W\d]*{re.escape(bare)}")
-    return bool(bare) and (any(bare in item.title for item in evidence) or any(map(heading.fullmatch, above)))
+    if not bare or any(bare in item.title for item in evidence):
+        return bool(bare)
+    above = (heading for item in evidence if bare in item.section for heading in item.section.split(SECTIONS))
+    # Before its words a heading may have a number.
+    return any(each.endswith(bare) and not any(map(str.isalpha, each.removesuffix(bare))) for each in above)
 
 
 def stands_alone(sentence: str, evidence: Sequence[Evidence]) -> bool:
