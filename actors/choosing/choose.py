@@ -321,10 +321,10 @@ def _list_around(asked: Asked, likely: Sequence[Ranked], ranked: Sequence[Ranked
     lists = itertools.groupby(enumerate(items), lambda placed: placed[1].unit.order - placed[0])
     runs = ([each for _, each in placed] for _, placed in lists)
     around = next((run for run in runs if ranked[0] in run), [])
-    numbered = (asked.kind == "manner" and ranked[0].unit.text[:1].isdigit()) or _excluded(ranked[0].unit)
-    shown = _from_the_first(around, most * (LONG_STEPS if numbered else 1))
+    may_be_long = (asked.kind == "manner" and ranked[0].unit.text[:1].isdigit()) or _excluded(ranked[0].unit)
+    shown = _from_the_first(around, most * (LONG_STEPS if may_be_long else 1))
     whole = len(shown) == len(around) and any(each in around for each in likely[1:2])
-    steps = numbered or (asked.kind == "manner" and len(shown) == len(around))
+    steps = may_be_long or (asked.kind == "manner" and len(shown) == len(around))
     return sorted(shown, key=lambda each: each is not ranked[0]) if whole or steps else []
 
 

@@ -20,7 +20,7 @@ from index.text.passages import weigh
 
 #: The weight of what is chosen for one answer: a character 1, Korean 2, Chinese 3. Full stops that are added bring it to 600.
 MOST = 580
-#: Numbered steps, of which none may be missing, may have so many times that weight.
+#: Numbered steps and exclusions, of which none may be missing, may have so many times that weight.
 LONG_STEPS = 2
 #: A longer paragraph is several units, each of as many sentences as weigh this much.
 LONG_PARAGRAPH = 300

@@ -134,8 +134,10 @@ def _read(sentence: str, evidence: Sequence[Evidence]) -> _Read:
 def _is_title(sentence: str, evidence: Sequence[Evidence]) -> bool:
     """Whether the sentence is only the name of a source, of a part of its title, or a heading above the evidence."""
     bare = strip_markers(sentence).strip(_TITLE_MARKS)
-    if not bare or any(bare in item.title for item in evidence):
-        return bool(bare)
+    if not bare:
+        return False
+    if any(bare in item.title for item in evidence):
+        return True
     above = (heading for item in evidence if bare in item.section for heading in item.section.split(SECTIONS))
     # Before its words a heading may have a number.
     return any(each.endswith(bare) and not any(map(str.isalpha, each.removesuffix(bare))) for each in above)

@@ -60,7 +60,7 @@ class Denials(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Forces(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What obliges, advises, permits, forbids and limits."""
+    """What obliges, advises, permits, forbids, leaves the choice and limits."""
 
     duty: Variants
     recommendation: Variants
