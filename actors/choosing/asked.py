@@ -16,6 +16,7 @@ from typing import Final, Literal, get_args
 import msgspec
 from msgspec.structs import replace
 
+from actors.facts.numbers.units import units_in
 from bus.wire.parts import Collection, Question
 from index.languages import FALLBACK, LANGUAGES, every, of, pattern, spoken, union
 from index.languages.characters import fold, is_han, is_hangul
@@ -43,6 +44,8 @@ _MEASURES: Final = {
     "price": union(lambda language: language.questions.things.price),
     "duration": union(lambda language: language.questions.things.duration),
 }
+#: The units of time, the shortest first.
+_TIMES: Final = ("second", "minute", "hour", "day", "week", "months", "year", "decade", "century")
 _NUMERAL = re.compile(r"(?<![A-Za-z\d])\d+(?:[.,٫٬]\d+)*")  # behind a letter it is part of a name
 #: A day or a time in digits; "3.2 m" is none.
 _DATED = re.compile(r"\d[:/-]\d|\d\.\d\d(?!\d)")
@@ -72,6 +75,28 @@ def holds(kind: Kind, sentence: str, question: str) -> bool:
         return True
     asked = question.casefold()
     return any(match.group().strip().casefold() not in asked for match in _things(kind, language).finditer(sentence))
+
+
+def fine_enough(sentence: str, question: str) -> bool:
+    """Whether a sentence has a length of time in the unit that the question names or in a longer one: "how many days" may be
+    answered by "two weeks", hardly by "24 hours". True where the question, or a length of time there, names no known unit.
+    """
+    least = max(_lengths(_asking_for_time(question)), default=0)
+    if not least:
+        return True
+    units = [_lengths(match.group()) for match in _MEASURES["duration"].finditer(sentence)]
+    return any(max(each, default=least) >= least for each in units)
+
+
+def _lengths(text: str) -> list[int]:
+    """The places in _TIMES of the units that a text names, from 1."""
+    return [_TIMES.index(unit) + 1 for unit in units_in(fold(text)) if unit in _TIMES]
+
+
+@lru_cache(maxsize=256)
+def _asking_for_time(question: str) -> str:
+    found = _ASKS["duration"].search(question) if measure_of(question) == "duration" else None
+    return found[0] if found else ""
 
 
 def measure_of(question: str) -> str:

@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from actors.choosing.aliases import Alias, is_named
-from actors.choosing.asked import CODE, Asked, holds
+from actors.choosing.asked import CODE, Asked, fine_enough, holds
 from actors.choosing.rows import look_up
 from actors.choosing.units import Unit
 from bus.wire.parts import Passage
@@ -92,7 +92,7 @@ class Read(msgspec.Struct, frozen=True):
     def fit(self, asked: Asked, at: int) -> float:
         """The same, and 0.5 more for a sentence that has the kind of thing asked for."""
         share = self.share(asked, at)
-        return share + 0.5 * (share > 0 and holds(asked.kind, self.sentence_texts[at], asked.text))
+        return share + 0.5 * (share > 0) * _has_form(asked, self.sentence_texts[at])
 
 
 def read_units(units: Sequence[Unit], passages: Sequence[Passage], aliases: Sequence[Alias] = ()) -> list[Read]:
@@ -199,11 +199,7 @@ def _row(asked: Asked, read: Read, passages: Sequence[Passage]) -> list[float]:
         else:
             covered += weight * (1.0 if term in read.context else _in_pieces(term, read.folded_all))
     shares = [asked.weight_of(words) / whole for words in read.sentences]
-    fits = [
-        share
-        for share, text in zip(shares, read.sentence_texts, strict=True)
-        if share and holds(asked.kind, text, asked.text)
-    ]
+    fits = [share and share * _has_form(asked, text) for share, text in zip(shares, read.sentence_texts, strict=True)]
     heading = _f1(asked, unit.path[-1] if unit.path else passage.title)
     is_definition = asked.kind == "definition"
     beginning = _terms(unit.text[:_BEGINNING])
@@ -235,6 +231,13 @@ def _row(asked: Asked, read: Read, passages: Sequence[Passage]) -> list[float]:
         "asks": float(bool(_ENDS_OPEN.search(unit.text))),
     }
     return list(row.values())
+
+
+def _has_form(asked: Asked, text: str) -> float:
+    """1 for a sentence that has the kind of thing asked for, 0.5 for one that has it in a shorter unit of time than it names."""
+    if not holds(asked.kind, text, asked.text):
+        return 0.0
+    return 1.0 if fine_enough(text, asked.text) else 0.5
 
 
 def _in_pieces(term: str, folded: str) -> float:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.choosing.asked import holds, kind_of
+from actors.choosing.asked import fine_enough, holds, kind_of
 from index.languages import LANGUAGES, of
 from index.languages.characters import fold, normal, visible
 from index.languages.meaning import nearness
@@ -146,6 +146,25 @@ def test_the_kind_of_thing_asked_for(question: str, kind: str) -> None:
 )
 def test_new_content_of_a_kind_is_detected(kind: str, sentence: str, question: str, held: bool) -> None:
     assert holds(kind, sentence, question) is held  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "question", "enough"),
+    [
+        ("접수 번호는 24시간 안에 보냅니다.", "며칠 안에 신청하나요?", False),
+        ("신청은 14일 이내에 합니다.", "며칠 안에 신청하나요?", True),
+        ("A reply comes within 24 hours.", "How many days do I have?", False),
+        ("Send it within two weeks.", "How many days do I have?", True),
+        ("Send it within two weeks.", "How long do I have?", True),
+        ("La réponse vient en 24 heures.", "Sous combien de jours répond-on ?", False),
+        ("Se responde en 3 días.", "¿En cuántos días se responde?", True),
+        ("24小时内答复。", "几天内答复？", False),
+        ("يصل الرد خلال 14 يوما.", "كم يوما يستغرق الرد؟", True),
+        ("يصل الرد خلال 24 ساعة.", "كم يوما يستغرق الرد؟", False),
+    ],
+)
+def test_a_shorter_unit_than_asked_for_is_less(sentence: str, question: str, enough: bool) -> None:
+    assert fine_enough(sentence, question) is enough
 
 
 @pytest.mark.parametrize(

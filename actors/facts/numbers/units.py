@@ -53,12 +53,21 @@ def _ends_word(word: str) -> str:
 _UNIT = re.compile(
     r"(?:[ -]|(?<=\d))?(?:" + "|".join(_ends_word(word) for word in sorted(_AFTER, key=len, reverse=True)) + ")"
 )
+_ENDS_IN_LETTER = re.compile(r"[^\W\d_\u0700-\uffff]{2}\Z")
 _LEAD = re.compile(rf"({any_of(_BEFORE)}) ?\Z")
 
 
 def unit_of(word: str) -> str:
     """The unit that a word names; "" for none."""
     return _AFTER.get(word, "")
+
+
+def units_in(text: str) -> frozenset[str]:
+    """The units that a short folded text names; none that ends a word of Latin or Arabic letters."""
+    named = ((text[: match.start()], match[0]) for match in _UNIT.finditer(text))
+    return frozenset(
+        _AFTER[word.lstrip(" -")] for before, word in named if not _ENDS_IN_LETTER.search(before + word[:1])
+    )
 
 
 def unit_after(text: str, at: int) -> tuple[str, int]:
