@@ -8,9 +8,8 @@ When the verifier cannot answer, the draft goes on with its sentences flagged as
 
 import msgspec
 
-from actors.answering.sentence_check import contradictions_of, prompt_of, unread, weighed
+from actors.answering.sentence_check import contradictions_of, is_verified, prompt_of, unread, weighed
 from actors.evidence.prompt_evidence import evidence_of
-from actors.question.profile import profile_of
 from bus.delivery.actor import actor
 from bus.powers.protocols import Ask
 from bus.wire.errors import Failure
@@ -26,14 +25,15 @@ def as_drafted(message: AnswerDrafted, failure: Failure) -> AnswerVerified:
 async def verify_answer(message: AnswerDrafted, ask: Ask) -> AnswerVerified:
     question, claims = message.question, [sentence for sentence in message.sentences if not sentence.withheld]
     text = "".join(sentence.text for sentence in claims)
-    if message.verified or message.refused or not text.strip() or not profile_of(question.profile).verify:
+    if message.verified or message.refused or not text.strip() or not is_verified(question, message.style):
         return verified(message)
-    verdict = await ask(prompt_of(question, claims, evidence_of(message.evidence)))
-    after = iter(weighed(question, claims, verdict))
+    hints = message.style == "hint"
+    verdict = await ask(prompt_of(question, claims, evidence_of(message.evidence), hints=hints))
+    after = iter(weighed(question, claims, verdict, hints=hints))
     return verified(
         message,
         sentences=tuple(sentence if sentence.withheld else next(after) for sentence in message.sentences),
-        contradictions=(*message.contradictions, *contradictions_of(verdict)),
+        contradictions=(*message.contradictions, *contradictions_of(verdict, hints=hints)),
     )
 
 

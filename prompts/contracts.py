@@ -342,11 +342,12 @@ class Verdict(Part, frozen=True, kw_only=True):
 
 
 class VerifyAnswer(Prompt[Verdict], frozen=True, kw_only=True):
-    """`before`: the sentence before the answer, where only the rest of an answer is verified."""
+    """`before`: the sentence before the answer, where only the rest of an answer is verified. `exercise`: the answer is a hint."""
 
     name = "verify_answer"
     question: Block | UnsetType = UNSET
     before: Block | UnsetType = UNSET
+    exercise: bool | UnsetType = UNSET
     answer: Block
     evidence: Annotated[tuple[Evidence, ...], Shortened(1)]
     language: str

@@ -23,6 +23,7 @@ from index.text.citations import markers, strip_markers
 from index.text.sentences import in_sentences
 from prompts import contracts, notices
 from prompts.thinking import without_thinking
+from prompts.vocabulary import FlagKind, Style
 
 #: A verdict with so many contradictions may have left out others.
 MOST_CONTRADICTIONS: Final = 5
@@ -42,7 +43,7 @@ class SentenceCheck:
         self._evidence = evidence_of(request.evidence)
         self._advice = in_language(profile.safety_advice, request.question.language)
         self._cites = cites and request.style != "hint"  # a hint encourages in words of its own
-        self.verifies = profile.verify and request.question.release == "sentence"
+        self.verifies = is_verified(request.question, request.style) and request.question.release == "sentence"
         #: Whether a model verifies, for which one call with several sentences costs least.
         self.by_model = asks_model(request.question, "verify_answer")
         self._hints = request.style == "hint"  # its questions and encouragement claim nothing about the documents
@@ -62,10 +63,9 @@ class SentenceCheck:
             flags = (on_wire(why), *flags)
         dropped = alone or any(flag.kind == "empty" for flag in flags)
         withheld = dropped and release != "token"
-        claims = self.verifies and not (strong or dropped or advice) and _is_prose(text)
-        return Sentence(text=text, flags=flags, withheld=withheld), claims and not (
-            self.by_model and self._copied(text)
-        )
+        claims = self.verifies and not (strong or dropped or advice) and (self._hints or _is_prose(text))
+        read = claims and not (self.by_model and not self._hints and self._copied(text))
+        return Sentence(text=text, flags=flags, withheld=withheld), read
 
     def flags(self, text: str, written: str | None = None) -> tuple[Flag, ...]:
         """The gate's flags for a sentence. `written`: the sentence before it was made harmless."""
@@ -103,11 +103,11 @@ class SentenceCheck:
         if not sentences:
             return []
         try:
-            verdict = await self._ask(prompt_of(self._question, sentences, self._evidence, before))
+            verdict = await self._ask(prompt_of(self._question, sentences, self._evidence, before, hints=self._hints))
         except Failure:  # they have passed the gate, and the verifier alone never refuses
             return [unread(one) for one in sentences]
-        self.contradictions += contradictions_of(verdict)
-        return weighed(self._question, sentences, verdict)
+        self.contradictions += contradictions_of(verdict, hints=self._hints)
+        return weighed(self._question, sentences, verdict, hints=self._hints)
 
     def _copied(self, text: str) -> bool:
         """Whether the text only repeats a span, or names sources, so that the gate's checks are enough."""
@@ -116,8 +116,18 @@ class SentenceCheck:
         return words.startswith((">", label)) or any(words in " ".join(each.text.split()) for each in self._evidence)
 
 
+def is_verified(question: Question, style: Style) -> bool:
+    """Whether a verifier reads the answer. A model reads each hint, since rules do not know a result in words or a formula."""
+    return profile_of(question.profile).verify or (style == "hint" and asks_model(question, "verify_answer"))
+
+
 def prompt_of(
-    question: Question, sentences: Sequence[Sentence], evidence: tuple[contracts.Evidence, ...], before: str = ""
+    question: Question,
+    sentences: Sequence[Sentence],
+    evidence: tuple[contracts.Evidence, ...],
+    before: str = "",
+    *,
+    hints: bool = False,
 ) -> contracts.VerifyAnswer:
     """What the verifier is asked about these sentences. A model gets several with their numbers, and the sentence `before` them."""
     texts = [one.text for one in sentences]
@@ -127,30 +137,34 @@ def prompt_of(
     return contracts.VerifyAnswer(
         question=question.text,
         before=before.strip() if before.strip() and by_model else UNSET,
+        exercise=True if hints else UNSET,
         answer=answer,
         evidence=evidence,
         language=question.language,
     )
 
 
-def weighed(question: Question, sentences: Sequence[Sentence], verdict: contracts.Verdict) -> list[Sentence]:
+def weighed(
+    question: Question, sentences: Sequence[Sentence], verdict: contracts.Verdict, *, hints: bool = False
+) -> list[Sentence]:
     """The sentences after a verdict. A model's makes those that it contradicts unverified, and lifts the doubts of the rules from
-    the others. A verdict of the rules moves none, since the gate has the same rules.
+    the others; of a hint, what it contradicts is withheld. A verdict of the rules moves none, since the gate has the same rules.
     """
     if not asks_model(question, "verify_answer"):
         return list(sentences)
     texts = [one.text for one in sentences]
     found = [(_place(one, texts), one) for one in verdict.contradictions]
     complete = len(found) < MOST_CONTRADICTIONS and all(at >= 0 for at, _ in found)
-    return [_weighed(each, [one for at, one in found if at == n], complete) for n, each in enumerate(sentences)]
+    kind: FlagKind = "unsupported" if hints else "unverified"
+    return [_weighed(each, [one for at, one in found if at == n], complete, kind) for n, each in enumerate(sentences)]
 
 
-def _weighed(sentence: Sentence, found: Sequence[contracts.Contradiction], complete: bool) -> Sentence:
+def _weighed(sentence: Sentence, found: Sequence[contracts.Contradiction], complete: bool, kind: FlagKind) -> Sentence:
     if found:
-        flags = (
-            gate.flag("unverified", one.claim, (), f"the verifier says {one.type}: {one.explanation}") for one in found
+        flags = tuple(
+            on_wire(gate.flag(kind, one.claim, (), f"the verifier says {one.type}: {one.explanation}")) for one in found
         )
-        return replace(sentence, flags=(*sentence.flags, *map(on_wire, flags)))
+        return replace(sentence, flags=(*sentence.flags, *flags), withheld=standing(flags) == "withheld")
     kept = tuple(flag for flag in sentence.flags if flag.kind not in DOUBTS)
     return replace(sentence, flags=kept) if complete else sentence
 
@@ -197,8 +211,9 @@ def on_wire(flag: gate.Flag) -> Flag:
     return Flag(**same_fields(flag, Flag))
 
 
-def contradictions_of(verdict: contracts.Verdict) -> list[Contradiction]:
-    return [Contradiction(**same_fields(each, Contradiction)) for each in verdict.contradictions]
+def contradictions_of(verdict: contracts.Verdict, *, hints: bool = False) -> list[Contradiction]:
+    """Those of the whole answer: a sentence of a hint is withheld alone, and the rest stays a hint."""
+    return [] if hints else [Contradiction(**same_fields(each, Contradiction)) for each in verdict.contradictions]
 
 
 def cited_in(text: str) -> set[int]:

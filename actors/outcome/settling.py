@@ -144,10 +144,13 @@ def _must_be_withdrawn(message: Draft) -> bool:
 
 
 def is_barred(sentence: Sentence, question: Question) -> bool:
-    """Whether its flags keep a sentence from being shown; a profile of one language shows none that is in another."""
+    """Whether its flags keep a sentence from being shown. A profile of one language, or that withholds what is not verified, shows
+    none that is in another language, where only the numbers could be compared.
+    """
     found, profile = standing(sentence.flags), profile_of(question.profile)
-    foreign = profile.one_language and any(flag.kind == "wrong_language" for flag in sentence.flags)
-    return found == "withheld" or foreign or (found == "unverified" and profile.answers.unverified == "withhold")
+    withholds = profile.answers.unverified == "withhold"
+    foreign = (profile.one_language or withholds) and any(flag.kind == "wrong_language" for flag in sentence.flags)
+    return found == "withheld" or foreign or (found == "unverified" and withholds)
 
 
 def _unshown(message: Draft) -> Reason:

@@ -208,17 +208,22 @@ def quoting(message: PassagesReady, passages: tuple[Passage, ...], parts: list[s
 def picked(
     message: PassagesReady, passages: tuple[Passage, ...], choice: Choice, slices: list[spans.Slice]
 ) -> AnswerRequested:
-    """The request for an answer from what a model picked, with the probabilities of that, not of what the rules chose."""
+    """The request for an answer from what a model picked, with the probabilities of that, not of what the rules chose.
+
+    The confidence is not high where rules find that the passages miss a side or the subject.
+    """
     evidence = numbered(message, passages, choice, slices)
     of_all = choice_in(choice, evidence, passages)
     if of_all is None:
         return requested(message, evidence)
+    read = passages if message.complex else [passages[at] for at, *_ in slices]
+    highest = BELOW_HIGH if misses(message, read) else 1.0
     of_each = [choice_in(choice, [span], passages) for span in evidence]
     evidence = tuple(
-        msgspec.structs.replace(span, probability=UNSET if own is None else own.probability)
+        msgspec.structs.replace(span, probability=UNSET if own is None else min(own.probability, highest))
         for span, own in zip(evidence, of_each, strict=True)
     )
-    return requested(message, with_leads(evidence, passages, of_all.leads), of_all.probability)
+    return requested(message, with_leads(evidence, passages, of_all.leads), min(of_all.probability, highest))
 
 
 def numbered(

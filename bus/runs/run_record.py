@@ -142,11 +142,12 @@ def _structured(draft: Draft | None, settled: Settled) -> StructuredAnswer | Non
     if draft is None or draft.style != "structured" or settled.outcome != "answered":
         return None
     text, _, notice = settled.answer.partition("\n\n") if settled.conflicts else (settled.answer, "", "")
+    sources = settled.citations or settled.references  # a model may list its sources and mark no sentence
     lines = [strip_markers(line).strip() for line in text.splitlines() if line.strip()]
     return StructuredAnswer(
         summary=" ".join(line for line in lines if not line.startswith("- ")),
         details=tuple(line.removeprefix("- ") for line in lines if line.startswith("- ")),
-        citations=tuple(dict.fromkeys(citation.source_id for citation in settled.citations)),
+        citations=tuple(dict.fromkeys(each.source_id for each in sources)),
         notice=strip_markers(notice),
     )
 

@@ -55,6 +55,15 @@ def test_verb_of_choosing_is_no_part_of_a_side() -> None:
     assert named_sides("孩子应该选渡轮还是用驳船比较好？") == ("渡轮", "驳船")
 
 
+@pytest.mark.parametrize("question", ["渡轮和驳船怎么选？", "渡轮和驳船哪个效果好？", "渡轮跟驳船该选哪个"])
+def test_question_which_to_choose_compares(question: str) -> None:
+    assert named_sides(question) == ("渡轮", "驳船")
+
+
+def test_question_where_two_are_compares_nothing() -> None:
+    assert named_sides("渡轮和驳船在哪个码头？") == ()
+
+
 @pytest.mark.parametrize(
     ("question", "sides"),
     [

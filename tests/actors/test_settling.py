@@ -358,8 +358,9 @@ async def test_strict_profile_names_the_missing_citation() -> None:
         assert (await settled(verified(one, question=strict, release="draft"))).settled.reason == "citations_invalid"
 
 
-async def test_profile_of_one_language_shows_no_other() -> None:
-    tutor = question(release="draft", profile="tutor")
+@pytest.mark.parametrize("profile", ["tutor", "myopia"])
+async def test_strict_profile_shows_no_other_language(profile: str) -> None:
+    tutor = question(release="draft", profile=profile)
     both = (await settled(verified(GOOD, FOREIGN, question=tutor, release="draft"))).settled
     assert (both.outcome, both.answer) == ("answered", GOOD.text.strip())
     assert [each.text for each in both.withheld] == [FOREIGN.text]

@@ -6,7 +6,15 @@ import msgspec
 import pytest
 
 from actors.pipeline import pipeline
-from prompts.contracts import EvidencePick, PickedSpan, VerifyAnswer
+from prompts.contracts import (
+    ClassifyQuery,
+    Contradiction,
+    EvidencePick,
+    PickedSpan,
+    StructuredAnswer,
+    Verdict,
+    VerifyAnswer,
+)
 from prompts.vocabulary import Release
 from runtime.engines.engine import Request
 from runtime.engines.scripted.engine import ScriptedEngine, default_script
@@ -26,8 +34,14 @@ VERDICT = (
 )
 
 
+RESULT = "La réponse est donc le prix d'une semaine entière de retard."
+GIVEN_AWAY = Contradiction(
+    type="direct_negation", severity="critical", claim=RESULT[:50], evidence_ref="", explanation="le résultat"
+)
+
+
 class Model(ScriptedEngine):
-    """Answers with ANSWER; `picks` is its reply to select_evidence; it objects to DOUBTED."""
+    """Answers with ANSWER or HINT; finds RESULT in a hint; `picks` is its reply to select_evidence; it objects to DOUBTED."""
 
     def __init__(self) -> None:
         super().__init__(self._reply)
@@ -37,7 +51,24 @@ class Model(ScriptedEngine):
         name, asked = request.variables.name, request.variables
         if isinstance(asked, VerifyAnswer) and DOUBTED in asked.answer:
             return VERDICT
-        return {"select_evidence": self.picks, "answer_simple": self.answers}.get(name) or default_script(request)
+        if isinstance(asked, VerifyAnswer) and asked.exercise is True and RESULT in asked.answer:
+            return msgspec.json.encode(Verdict(contradictions=(GIVEN_AWAY,))).decode()
+        if isinstance(asked, ClassifyQuery) and asked.exercises is True:
+            return EXERCISE
+        replies = {"select_evidence": self.picks, "answer_simple": self.answers, "answer_hint": HINT}
+        return replies.get(name) or default_script(request)
+
+
+EXERCISE = (
+    '{"query_type":"exercise","confidence":"high","reasoning":"an order to compute","suggested_search_term":"retard"}'
+)
+HINT = msgspec.json.encode(
+    StructuredAnswer(
+        summary="Le retard coûte 0,50 euro par jour [1].",
+        details=("Combien de jours le livre est-il en retard ?", RESULT),
+        citations=("bibliotheque.md",),
+    )
+).decode()
 
 
 @pytest.fixture(scope="module")
@@ -120,3 +151,15 @@ async def test_each_sentence_has_its_standing(stack: tuple[Whole, Model], releas
     trace = await read_run(run.journal, record.run_id)
     done = await replay(trace, pipeline())
     assert (done.divergence, done.finished, done.events) == (None, True, len(trace.lines))
+
+
+@pytest.mark.parametrize("release", ["sentence", "draft"])
+async def test_result_in_a_hint_is_withheld(stack: tuple[Whole, Model], release: Release) -> None:
+    run, engine = stack
+    engine.picks = picks("Le retard coûte 0,50 euro par jour.")
+    exercise = "Calcule combien coûte un livre rendu avec 7 jours de retard."
+    events, record = await run.ask(exercise, profile="tutor", release=release)
+    assert record.outcome == "answered"
+    assert [each.text.strip(" -") for each in record.withheld] == [RESULT]
+    assert "Combien de jours" in record.answer
+    assert not any("semaine entière" in str(event.get("content")) for event in events)

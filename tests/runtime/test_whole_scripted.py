@@ -114,6 +114,9 @@ async def test_listed_source_must_exist(ask: Ask, listed: str, outcome: str) -> 
     reply = StructuredAnswer(summary=bare, details=(), citations=(listed,))
     events, record = await ask({"answer_structured": told(reply)}, style="structured")
     assert (record.outcome, bare in text_of(events)) == (outcome, outcome == "answered")
+    assert (record.structured.citations if record.structured else None) == (
+        (listed,) if outcome == "answered" else None
+    )
     assert kinds(events) == ["token", *["references"] * (outcome == "answered"), "DONE"]
 
 
