@@ -3,6 +3,7 @@
 import itertools
 import os
 import random
+import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from tests.whole import Whole
 
 os.environ.setdefault("MLX_DISABLE_COMPILE", "1")
+
+# Containers often set it; then each process of the run, and there are hundreds, would compile everything that it imports.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 #: Below the ephemeral ports of the system, a thousand for each process of the run.
 _OWN = 20_000 + 1000 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
