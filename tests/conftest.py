@@ -50,6 +50,8 @@ CLUSTER_S = 1500
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    # At the end the other processes would wait for them.
+    items.sort(key=lambda item: item.get_closest_marker("first") is None)
     for item in items:
         if isinstance(item, pytest.Function) and item.get_closest_marker("timeout") is None:
             params = item.callspec.params if hasattr(item, "callspec") else {}
