@@ -3,6 +3,7 @@
 import itertools
 import os
 import random
+import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from tests.whole import Whole
 
 os.environ.setdefault("MLX_DISABLE_COMPILE", "1")
+
+# Containers often set it; then each process of the run, and there are hundreds, would compile everything that it imports.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 #: Below the ephemeral ports of the system, a thousand for each process of the run.
 _OWN = 20_000 + 1000 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
@@ -45,6 +50,8 @@ CLUSTER_S = 1500
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    # At the end the other processes would wait for them.
+    items.sort(key=lambda item: item.get_closest_marker("first") is None)
     for item in items:
         if isinstance(item, pytest.Function) and item.get_closest_marker("timeout") is None:
             params = item.callspec.params if hasattr(item, "callspec") else {}

@@ -72,6 +72,7 @@ TOOLS = {
 }
 
 
+@pytest.mark.first
 @pytest.mark.timeout(900)  # mypy takes 45 s of processor where it has not run before
 @pytest.mark.parametrize("name", TOOLS)
 def test_tool_is_content(name: str) -> None:

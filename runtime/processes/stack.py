@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -11,12 +12,12 @@ from bus.transport.connection import connect, declare_streams, keep_trying
 from index.search import class_archive
 from runtime.processes.nats_users import bus_at
 from runtime.processes.roles import roles_over
-from runtime.processes.state_folder import Address, running, state_folder
+from runtime.processes.state_folder import Address, is_free, running, state_folder
 from runtime.processes.supervisor import Stack, StackRunning
 from runtime.settings import Settings
 
-#: How often one is started that another, of which nothing is heard for ten seconds each time, is in the way of.
-TRIES = 6
+#: How long one is tried to be started that others, which start and stop, are in the way of.
+PATIENCE_S = 60.0
 
 
 @contextlib.asynccontextmanager
@@ -29,16 +30,16 @@ async def stack_for(settings: Settings, *, say: Callable[[str], None], alone: bo
     folder = state_folder(settings)
     there = running(folder)
     stack: Stack | None = None
-    tries = TRIES
     roles = [role for role in roles_over(settings) if role != "edge"]
-    while stack is None and there is None:
+    if there is None:
         say(f"starting nats-server, {', '.join(roles)}…")
-        tries -= 1
+    give_up = time.monotonic() + PATIENCE_S
+    while stack is None and there is None:
         try:
             stack = await _started(Stack(settings, folder, roles, say=say, alone=alone))
         except StackRunning:  # it is starting, or shutting down
             there = await _appears(folder)
-            if there is None and not tries:
+            if there is None and time.monotonic() > give_up:
                 raise
     async with contextlib.AsyncExitStack() as closing:
         if there is not None:
@@ -72,9 +73,9 @@ async def _started(stack: Stack) -> Stack:
 
 
 async def _appears(folder: Path) -> Address | None:
-    """Wait for the address of a stack that holds the lock but has not written where it listens."""
+    """Wait for the address of a stack that holds the lock but has not written where it listens; None once it has stopped."""
     for _ in range(200):
-        if (there := running(folder)) is not None:
+        if (there := running(folder)) is not None or is_free(folder):
             return there
         await asyncio.sleep(0.05)
     return None

@@ -49,13 +49,21 @@ def state_folder(settings: Settings) -> Path:
 
 def running(folder: Path) -> Address | None:
     """The stack that runs over this folder, or None; the address file of a killed stack is ignored."""
+    if is_free(folder):
+        return None
     try:
-        with (folder / "lock").open() as lock:
-            if take(lock, fcntl.LOCK_SH):
-                return None
         return msgspec.json.decode((folder / "stack.json").read_bytes(), type=Address)
     except (OSError, msgspec.DecodeError):
         return None
+
+
+def is_free(folder: Path) -> bool:
+    """Whether no stack runs over this folder, starts or stops."""
+    try:
+        with (folder / "lock").open() as lock:
+            return take(lock, fcntl.LOCK_SH)
+    except OSError:
+        return True
 
 
 def take(lock: IO[bytes] | IO[str], kind: int) -> bool:

@@ -65,6 +65,7 @@ LONGEST_S = SMALL.deadline_s + 30.0
 AROUND_S = 5.0
 
 
+@pytest.mark.first
 @pytest.mark.timeout(max(300.0, 4 * SECONDS))
 async def test_a_random_run(tmp_path: Path) -> None:
     await chaos(tmp_path, SEED, SECONDS)

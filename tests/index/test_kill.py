@@ -20,6 +20,8 @@ from tests.index.brought_in import bring_in
 from tests.index.conftest import DOCUMENTS, update
 
 _BUILD = "from runtime.commands.index import index_group; index_group()"
+#: From one look at the folder to the next: looking all the time would take a core from the build.
+_LOOK_S = 0.001
 
 
 def kills(tmp_path: Path, count: int, seed: int) -> list[str]:
@@ -45,7 +47,7 @@ def kills(tmp_path: Path, count: int, seed: int) -> list[str]:
         )
         # Aimed at the work and not at the start of Python: the moment counts from when the new snapshot's folder appears.
         while process.poll() is None and not any((index / "building").iterdir()):
-            pass
+            time.sleep(_LOOK_S)
         began = time.monotonic()
         try:
             # The first one is let through, to learn how long the work takes on this machine just now.
@@ -103,7 +105,7 @@ def test_killed_build_continues(tmp_path: Path) -> None:
     kept = index / "readings"
     with building(folder, index) as process:
         while process.poll() is None and not (kept.exists() and kept.stat().st_size > 100_000):
-            pass
+            time.sleep(_LOOK_S)
         process.kill()
     assert not snapshot.exists(index)
     (folder / "n0.md").write_text("Another text altogether.")

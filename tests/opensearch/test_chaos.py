@@ -85,6 +85,7 @@ def watched(where: Address) -> Iterator[Watch]:
             thread.join()
 
 
+@pytest.mark.first
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize(
     ("module", "name"),
