@@ -87,8 +87,9 @@ class Metadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The metadata of a document.
 
     `date` is ISO 8601, a day or a moment. `replaces` names the document that this one takes the place of: its source id or its
-    title. Only callers in one of `groups` see the document; without any it is everybody's. `recognized`: its text, or some of
-    it, was read from pictures (OCR). `saved`: the date is when a program saved the file, and may be none of its text.
+    title, or the sentences of the text that say so. Only callers in one of `groups` see the document; without any it is
+    everybody's. `recognized`: its text, or some of it,
+    was read from pictures (OCR). `saved`: the date is when a program saved the file, and may be none of its text.
     """
 
     author: str = ""

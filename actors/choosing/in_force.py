@@ -1,8 +1,8 @@
 """Put what is in force before what is out of date, and what a later document says of a matter before what an earlier one said.
 
 Minutes, policies and contracts come in series: the sentence that fits a question best is often of a version that a later one
-changes, in the same words or in others ("postponed", "withdrawn"). A document of one month or day, such as minutes, is replaced
-only in what a later one says of the same; one of a year or version is replaced as a whole.
+changes, in the same words or in others ("postponed", "withdrawn"). A document that an amendment changes, and one of a month or
+day, such as minutes, is replaced only in what the later one says of the same; one of a year or version is replaced as a whole.
 """
 
 import itertools
@@ -17,8 +17,9 @@ from actors.choosing.features import Read, words_of
 from actors.choosing.rows import cells
 from actors.choosing.signs import DEEP, LEAST_SHARE, Ranked
 from actors.choosing.units import MAIL
-from actors.evidence.standing import is_later, moves, out_of_date, when
+from actors.evidence.standing import amends, is_later, moves, out_of_date, replaced_in_part, when
 from actors.facts.days import days
+from actors.facts.numbers.units import without_measures
 from bus.wire.parts import Passage
 from index.languages.characters import ascii_digits, fold
 
@@ -110,9 +111,9 @@ def _newer_units(ranked: Sequence[Ranked], passages: Sequence[Passage], old: Map
 
 
 def _is_of_same(one: Ranked, other: Ranked) -> bool:
-    """Whether not both are rows, or both of the same thing: prices of two things may be equal."""
+    """Whether not both are rows, or both of the same thing, of whatever strength or size: prices of two things may be equal."""
     first, second = (cells(each.unit.text)[:1] if each.unit.kind == "table_row" else () for each in (one, other))
-    return not first or not second or fold(first[0].value) == fold(second[0].value)
+    return not first or not second or len({without_measures(fold(each.value)) for each in (*first, *second)}) == 1
 
 
 def _in_common(one: Ranked, other: Ranked) -> float:
@@ -132,27 +133,38 @@ def _last_said(
         for each in ranked[:DEEP]
         if is_later(passages[each.unit.passage], own)
         and _is_of_same(best, each)
-        and _returns_to(asked, best, each.read)
+        and _returns_to(asked, best, each.read, amended=amends(passages[each.unit.passage], own))
     ]
     if not returning:
         return ranked, old
-    last = max(returning, key=lambda each: (_has_kind(asked, each.read), when(passages[each.unit.passage])))
+    last = max(
+        returning,
+        key=lambda each: (
+            _has_kind(asked, each.read), when(passages[each.unit.passage]), asked.weight_of(_with_headings(each.read))
+        ),
+    )  # fmt: skip
     first = replace(last, score=best.score + math.log(2), share=best.share)
     others = [each for each in ranked if each is not last]
     valid = {passages[last.unit.passage].source_id}
-    if len(when(own)) > 1:
+    if own.source_id in replaced_in_part(passages, old):
         valid.add(own.source_id)
     else:
         others[0] = replace(best, share=last.share)
     return [first, *others], {name: by for name, by in old.items() if name not in valid}
 
 
-def _returns_to(asked: Asked, best: Ranked, later: Read) -> bool:
-    """Whether a later unit, with its headings, has enough of the question, and itself another word of the best one or all of it."""
-    words = later.bag | words_of(" ".join(later.unit.path)).terms
+def _returns_to(asked: Asked, best: Ranked, later: Read, *, amended: bool) -> bool:
+    """Whether a later unit, with its headings, has enough of the question, and itself another word of the best one or all of it;
+    one of an amendment needs no other word.
+    """
+    words = _with_headings(later)
     whole = asked.terms.keys() <= later.bag
     other_word = (later.bag & best.read.bag) - asked.terms.keys()
-    return asked.weight_of(words) >= _RETURNS * asked.whole and (whole or bool(other_word))
+    return asked.weight_of(words) >= _RETURNS * asked.whole and (amended or whole or bool(other_word))
+
+
+def _with_headings(read: Read) -> frozenset[str]:
+    return read.bag | words_of(" ".join(read.unit.path)).terms
 
 
 def _has_kind(asked: Asked, read: Read) -> bool:
@@ -173,13 +185,12 @@ def _by_validity(
     replaced = [each for each in ranked if each.unit.order in newer and named[each.unit.order] in old]
     replaces = {newer[each.unit.order].unit.order: each for each in reversed(replaced)}
     likely = {named[each.unit.order] for each in ranked if each.share >= LEAST_SHARE or each.unit.order in replaces}
-    # Of a month or day, and replaced by a later one rather than by what itself says.
-    of_day = {one.source_id: old.get(one.source_id) != "" and len(when(one)) > 1 for one in passages}
+    in_part = replaced_in_part(passages, old)
     found: list[Ranked] = []
     for each in ranked:
         order, name = each.unit.order, named[each.unit.order]
-        behind = order in newer or (not of_day[name] and order not in replaces and old.get(name) in likely)
-        loss = OUT_OF_DATE * (1 + behind) if name in old and (behind or not of_day[name]) else 0.0
+        behind = order in newer or (name not in in_part and order not in replaces and old.get(name) in likely)
+        loss = OUT_OF_DATE * (1 + behind) if name in old and (behind or name not in in_part) else 0.0
         one = replaces.get(order, each)
         score, share = max(each.score, one.score) - loss, max(each.share, one.share) * math.exp(-loss)
         found.append(replace(each, score=score, share=share))

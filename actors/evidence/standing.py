@@ -7,7 +7,7 @@ stays, and so do drafts if it asks for one. Also: the search for later files of 
 
 import glob
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import islice, permutations
 from pathlib import PurePosixPath
@@ -24,7 +24,7 @@ from bus.wire.parts import Passage
 from index.filters import LONGEST_PATH, Filter, narrowed
 from index.languages import union
 from index.languages.characters import ascii_digits, fold
-from index.text.sentences import split
+from index.text.replacing import replacing
 
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:[^\s\d](\d{1,2})(?:[^\s\d](\d{1,2}))?)?(?!\d)")
@@ -135,16 +135,32 @@ def _replaces(newer: Sequence[Dated], older: Sequence[Dated]) -> bool:
     one, other = newer[0], older[0]
     if one.about.replaces and fold(one.about.replaces) in (fold(other.source_id), fold(other.title)):
         return True
-    return is_later(one, other) or any(
-        _names(sentence, one, older) for part in newer for sentence in _replacing(part.text)
+    return is_later(one, other) or any(_names(sentence, one, older) for sentence in _sentences(newer))
+
+
+def _sentences(parts: Sequence[Dated]) -> Iterator[str]:
+    """What a document says of others that it replaces, in these parts and anywhere else in it."""
+    for text in (parts[0].about.replaces, *(part.text for part in parts)):
+        yield from replacing(text)
+
+
+def replaced_in_part(passages: Sequence[Passage], old: Mapping[str, str]) -> frozenset[str]:
+    """Those of the documents out of date that are replaced only in what a later one says of the same: by an amendment, or those of
+    one month or day, such as minutes, where the later one does not say that it replaces all earlier ones.
+    """
+    parts: dict[str, list[Passage]] = {}
+    for one in passages:
+        parts.setdefault(one.source_id, []).append(one)
+    return frozenset(
+        name
+        for name, by in old.items()
+        if by in parts
+        and (amends(parts[by][0], parts[name][0]) or (len(when(parts[name][0])) > 1 and not _all(parts[by])))
     )
 
 
-@lru_cache(maxsize=1024)
-def _replacing(text: str) -> tuple[str, ...]:
-    """The sentences that say that something is replaced or repealed."""
-    says = _standing("replaces")
-    return tuple(text[a:b] for a, b in split(text) if says.search(text, a, b)) if says.search(text) else ()
+def _all(parts: Sequence[Dated]) -> bool:
+    return any(_says("all", sentence) for sentence in _sentences(parts))
 
 
 def _names(sentence: str, by: Dated, older: Sequence[Dated]) -> bool:
@@ -177,8 +193,12 @@ def _says_so_itself(parts: Sequence[Dated]) -> bool:
 
 def is_later(one: Dated, other: Dated) -> bool:
     """Whether both have one name but for a date or version, and this one's is later, or it alone has none."""
-    if not _have_one_name(one, other):
-        return False
+    if amends(one, other):
+        return True
+    return _have_one_name(one, other) and _is_later_version(one, other)
+
+
+def _is_later_version(one: Dated, other: Dated) -> bool:
     drafts = [_says("draft", _name(each)) for each in (one, other)]
     if drafts[0] != drafts[1]:
         return drafts[1]
@@ -193,6 +213,18 @@ def is_later(one: Dated, other: Dated) -> bool:
         return versions[0] > versions[1]
     same_file = PurePosixPath(one.source_id).name == PurePosixPath(other.source_id).name
     return same_file and bool(other.about.date) and one.about.date > other.about.date
+
+
+def amends(one: Named, other: Named) -> bool:
+    """Whether a document changes another one in parts: an amendment with most words of its title or file's name."""
+    if not _says("amends", _name(one)) or _says("amends", _name(other)):
+        return False
+    mine = stems_in(_name(one).replace("_", " "))
+    names = (stems_in(text.replace("_", " ")) for text in (other.title, PurePosixPath(other.source_id).stem))
+    words = [{stem for stem in name if stem.isalpha()} for name in names]
+    if PurePosixPath(one.source_id).parent == PurePosixPath(other.source_id).parent:
+        return any(each & mine for each in words)
+    return any(len(each) > 1 and len(each & mine) >= TITLE_NAMED_SHARE * len(each) for each in words)
 
 
 def of_one_series(one: Named, other: Named) -> bool:

@@ -50,6 +50,7 @@ _NAMED = re.compile(
 _LATIN = re.compile(r"[a-z]{3}")
 #: What stands around the title of a source.
 _TITLE_MARKS = " \n>*_–—-.:：\"'“”‘’«»《》『』「」()（）"
+_LABEL = re.compile(r"\s*([^\n:：]{1,120})[:：]\s*(?=\S)")
 _FOOTNOTE = re.compile(r"\[\^\d{1,3}\]")
 # A lead-in is layout: "**TL;DR** …", "Hint: …".
 _LEAD_IN = re.compile(
@@ -127,7 +128,7 @@ def _read(sentence: str, evidence: Sequence[Evidence]) -> _Read:
     cited = {number for marker in markers(sentence) for number in marker.numbers}
     known = tuple(item for item in evidence if item.n in cited)
     against = known or tuple(evidence)
-    text = without_markup(without_copied(sentence, [item.text for item in against]))
+    text = without_markup(without_copied(_without_label(sentence, against), [item.text for item in against]))
     return _Read(text, bool(cited), known, against, bool(_SOURCE_LINE.match(text)) or _is_title(text, evidence))
 
 
@@ -136,11 +137,19 @@ def _is_title(sentence: str, evidence: Sequence[Evidence]) -> bool:
     bare = strip_markers(sentence).strip(_TITLE_MARKS)
     if not bare:
         return False
-    if any(bare in item.title for item in evidence):
-        return True
+    return any(bare in item.title for item in evidence) or _is_heading(bare, evidence)
+
+
+def _is_heading(bare: str, evidence: Sequence[Evidence]) -> bool:
     above = (heading for item in evidence if bare in item.section for heading in item.section.split(SECTIONS))
     # Before its words a heading may have a number.
     return any(each.endswith(bare) and not any(map(str.isalpha, each.removesuffix(bare))) for each in above)
+
+
+def _without_label(sentence: str, against: Sequence[Evidence]) -> str:
+    """The sentence without the evidence's own heading before a colon: "Not included: towels" denies nothing that the list says."""
+    label = _LABEL.match(sentence)
+    return sentence[label.end() :] if label and _is_heading(label[1].strip(_TITLE_MARKS), against) else sentence
 
 
 def stands_alone(sentence: str, evidence: Sequence[Evidence]) -> bool:

@@ -9,12 +9,13 @@ from itertools import compress, islice
 
 import msgspec
 
-from index.model import Document, Entry, Passage, first_places, indexed_text
+from index.model import Document, Entry, Metadata, Passage, first_places, indexed_text
 from index.text import passages
 from index.text.codes import code_words, joined
 from index.text.coverage import LEAD, sets_of
 from index.text.near_duplicates import sketches
 from index.text.ngrams import encode_all
+from index.text.replacing import said_of_others
 
 #: Of so many passages the hashes are made at once: enough that numpy's calls cost little, few enough for the processor's cache.
 _TOGETHER = 32
@@ -65,9 +66,14 @@ def _cut(document: Document) -> tuple[Entry, list[Passage]]:
         count=len(cut),
         characters=len(document.text),
         language=language,
-        metadata=document.metadata,
+        metadata=document.metadata if document.metadata.replaces else _with_replaced(document),
     )
     return entry, cut
+
+
+def _with_replaced(document: Document) -> Metadata:
+    said = said_of_others(document.text)
+    return msgspec.structs.replace(document.metadata, replaces=said) if said else document.metadata
 
 
 def hashes(cut: Sequence[Passage]) -> list[Hashes]:

@@ -2,13 +2,13 @@
 
 import msgspec
 import pytest
-from groundwire.wire import Block
+from groundwire.wire import About, Block
 
 from actors.choosing.asked import read_question
 from actors.choosing.choose import rank
 from actors.choosing.units import units_of
 from actors.choosing.weights import weights
-from actors.evidence.standing import is_later, out_of_date
+from actors.evidence.standing import is_later, out_of_date, replaced_in_part
 from actors.select_evidence import select_evidence
 from bus.powers.protocols import unnoted
 from bus.wire.messages import AnswerRequested, PassagesReady
@@ -101,6 +101,42 @@ async def test_row_is_replaced_by_one_of_the_same_thing() -> None:
     ended = await select_evidence.handle(ready, ScriptedAsk(), unnoted)
     assert isinstance(ended, AnswerRequested)
     assert ended.evidence[0].text == "For: Violin | Lesson: 51 €"
+
+
+async def test_row_of_another_strength_is_of_the_same_medicine() -> None:
+    old, new = (
+        passage(f"plan_{month}.md", text, title="Plan", char_start=0, char_end=len(text), blocks=rows(text))
+        for month, text in (
+            ("2023-05", "Medicine: Sertraline 100 mg | For: Mood | Dose: 1 tablet\nMedicine: Zinc | For: Skin"),
+            ("2025-08", "Medicine: Iron 20 mg | For: Blood\nMedicine: Sertraline 50 mg | For: Mood | Dose: 1 tablet"),
+        )
+    )
+    ready = PassagesReady(question=question(text="What is the dose of sertraline?"), passages=(old, new), snapshot="s1")
+    ended = await select_evidence.handle(ready, ScriptedAsk(), unnoted)
+    assert isinstance(ended, AnswerRequested)
+    assert [span.text for span in ended.evidence] == ["Medicine: Sertraline 50 mg | For: Mood | Dose: 1 tablet"]
+
+
+@pytest.mark.parametrize("says", ["This plan replaces all earlier plans.", ""])
+def test_plan_of_a_month_replaces_all_earlier_ones_if_it_says_so(says: str) -> None:
+    """Wherever it says so: the metadata has what a build found in the whole text."""
+    old, new = (
+        passage(f"plan_{month}.md", "Weigh the patient.", title="Plan", about=About(replaces=replaces))
+        for month, replaces in (("2023-05", ""), ("2025-08", says))
+    )
+    assert replaced_in_part((old, new), out_of_date((old, new))) == (frozenset() if says else {old.source_id})
+
+
+async def test_amendment_precedes_what_it_changes() -> None:
+    old = passage("flat/lease_2021.md", "The rent is 310 euros a month, payable in advance.", title="Lease of a flat")
+    new = passage(
+        "flat/amendment_2023.md",
+        "From April on the monthly rent is 345 euros.",
+        title="Amendment to the lease of the flat",
+    )
+    other = passage("boat/lease_2021.md", "The rent is 90 euros a month.", title="Lease of a boat house")
+    assert out_of_date((old, new, other)) == {old.source_id: new.source_id}
+    assert await first_shown("What is the rent of the flat a month?", old, new) == new.source_id
 
 
 async def test_older_version_is_replaced_as_a_whole() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from index.model import Block, Document, Passage
+from index.model import Block, Document, Metadata, Passage
 from index.readers import Source, Unreadable, read
 from index.search.searcher import Searcher
 from index.snapshot.prepared import Prepared, prepare
@@ -191,3 +191,26 @@ def test_examples_come_from_visible_documents(tmp_path: Path) -> None:
         assert told.documents == 2
         assert {each.question for each in told.examples} == {"When does the shop open?", "Who is dismissed?"}
     searcher.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "# Plan\n\nJune 2025. This plan replaces\nall earlier plans. Eat well.",
+            "This plan replaces all earlier plans.",
+        ),
+        ("Eat well. " * 9000 + "\n\nThe rules of 2019 are repealed.", "The rules of 2019 are repealed."),
+        ("Este plan sustituye a todos los anteriores. Coma bien.", "Este plan sustituye a todos los anteriores."),
+        ("Eat well.", ""),
+        ("This replaces all that " + "very " * 50 + "old plan.", ""),
+    ],
+)
+def test_what_a_document_replaces_is_in_its_metadata(text: str, said: str) -> None:
+    assert prepare(Document(source_id="a.md", title="A", text=text)).entry.metadata.replaces == said
+
+
+def test_metadata_names_what_is_replaced_before_the_text() -> None:
+    metadata = Metadata(replaces="old.md")
+    made = prepare(Document(source_id="a.md", title="A", text="This replaces the plan.", metadata=metadata))
+    assert made.entry.metadata == metadata

@@ -54,6 +54,7 @@ _UNIT = re.compile(
     r"(?:[ -]|(?<=\d))?(?:" + "|".join(_ends_word(word) for word in sorted(_AFTER, key=len, reverse=True)) + ")"
 )
 _ENDS_IN_LETTER = re.compile(r"[^\W\d_\u0700-\uffff]{2}\Z")
+_DECIMAL = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*")
 _LEAD = re.compile(rf"({any_of(_BEFORE)}) ?\Z")
 
 
@@ -68,6 +69,16 @@ def units_in(text: str) -> frozenset[str]:
     return frozenset(
         _AFTER[word.lstrip(" -")] for before, word in named if not _ENDS_IN_LETTER.search(before + word[:1])
     )
+
+
+def without_measures(text: str) -> str:
+    """A folded text without its numbers that have a unit: "sertraline 100 mg" is "sertraline"."""
+    kept, at = "", 0
+    for number in _DECIMAL.finditer(text):
+        unit, end = unit_after(text, number.end())
+        if unit:
+            kept, at = kept + text[at : number.start()], end
+    return " ".join((kept + text[at:]).split())
 
 
 def unit_after(text: str, at: int) -> tuple[str, int]:

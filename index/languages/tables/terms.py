@@ -133,6 +133,8 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """How a document declares another no longer in force. Matches text as written."""
 
     replaces: Pattern  # in a sentence that names the other document
+    all: Pattern  # in a sentence with `replaces`: all earlier documents of that name are meant
+    amends: Pattern  # in the title or path of a document that changes parts of another
     ended: Pattern  # in a text that declares its own end
     retired: Pattern  # in a title that declares it
     draft: Pattern  # in a title or path of what another document of that name replaces

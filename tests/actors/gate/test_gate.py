@@ -378,6 +378,16 @@ def test_code_is_compared_with_evidence_code(code: str, strong: bool) -> None:
     assert withholds(check_sentence(f"Run this [1]:\n\n```\n{code}\n```", [item])) == strong
 
 
+def test_heading_before_a_colon_denies_nothing() -> None:
+    text = "the transfer of the membership to another town if the stay is long;"
+    evidence = [
+        Evidence(n=1, source_id="gym.md", title="Gym", text=text, section=f"Gym › 2. {heading}")
+        for heading in ("Not included", "Included")
+    ]
+    said = "Not included: the transfer of the membership to another town if the stay is long [1]."
+    assert [withholds(check_sentence(said, [one])) for one in evidence] == [False, True]
+
+
 @pytest.mark.parametrize(
     ("heading", "text", "sentence", "kept"),
     [
