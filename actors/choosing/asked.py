@@ -34,6 +34,7 @@ _MEASURED: Final = ("count", "limit")
 _ASKS: Final = {
     "phone": union(lambda language: language.questions.asks.phone),
     "price": union(lambda language: language.questions.asks.price),
+    "address": union(lambda language: language.questions.asks.address),
     "duration": union(lambda language: language.questions.asks.duration),
 }
 _MEASURES: Final = {
@@ -42,6 +43,7 @@ _MEASURES: Final = {
         r"(?<![\d.,:/-])(?!(?:\d{4}|\d\d?)[./-]\d\d?[./-]\d)(?:(?:1(?:0[1-9]|1\d|2[0-2])|911|999)(?![\d.,:]\d)|[+(]?\d(?:[\s().\u00a0/-]{0,2}\d){6,})(?!\d)"
     ),
     "price": union(lambda language: language.questions.things.price),
+    "address": union(lambda language: language.questions.things.address),
     "duration": union(lambda language: language.questions.things.duration),
 }
 #: The units of time, the shortest first.
@@ -100,9 +102,10 @@ def _asking_for_time(question: str) -> str:
 
 
 def measure_of(question: str) -> str:
-    """The measure that a question asks for: "phone", "price", "duration", or "" for none or another."""
+    """The measure that a question asks for: "phone", "price", "address", "duration", or "" for none or another."""
     kind, _, measure = _asked(question)
-    return measure if kind in _MEASURED else ""
+    where = measure == "address" and kind in ("place", "definition")
+    return measure if kind in _MEASURED or where else ""
 
 
 def telephone_terms(question: str) -> frozenset[str]:
@@ -111,9 +114,14 @@ def telephone_terms(question: str) -> frozenset[str]:
     return frozenset(terms(found[0])) if found else frozenset()
 
 
-def has_telephone(text: str) -> bool:
-    """Whether a text has what may be a telephone number."""
-    return bool(_MEASURES["phone"].search(text))
+def has_telephone(text: str, *, only_long: bool = False) -> bool:
+    """Whether a text has what may be a telephone number. `only_long`: one of an emergency service is none."""
+    return any(not only_long or len(found[0]) > len("112") for found in _MEASURES["phone"].finditer(text))
+
+
+def has_address(text: str) -> bool:
+    """Whether a text has a word that only a postal address has."""
+    return bool(_MEASURES["address"].search(text))
 
 
 def tells_time(text: str) -> bool:

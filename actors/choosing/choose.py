@@ -19,7 +19,7 @@ from actors.choosing.asked import Asked, has_telephone, holds, read_question, te
 from actors.choosing.features import FEATURES, Read, add_nearness, lacking, read_units, values, with_terms, words_of
 from actors.choosing.in_force import changes, in_force
 from actors.choosing.rows import MOST_OF_ROW, TOLD, look_up
-from actors.choosing.signs import DEEP, LEAST_SHARE, Ranked, probability, signs
+from actors.choosing.signs import DEEP, LEAST_SHARE, Ranked, lacks_measure, probability, signs
 from actors.choosing.undone import NOTHING, Undone, asks_leave, undone
 from actors.choosing.units import LONG_STEPS, MAIL, MOST, Unit, units_of
 from actors.choosing.weights import Weights, given_weights, weights
@@ -131,6 +131,7 @@ def choice_of(asked: Asked, ranked: Sequence[Ranked], shown: Sequence[Ranked], p
         probability=0.0
         if shown[0].unit.order in undone(asked, (each.unit for each in ranked), passages).has
         or _says_no_more(asked, shown)
+        or lacks_measure(asked, shown)
         else round(probability(signs(asked, ranked, shown, passages), learned), 3),
         compares=bool(asked.sides),
     )
@@ -163,7 +164,10 @@ def rank_units(asked: Asked, units: Sequence[Unit], passages: Sequence[Passage],
     read = without_entries(read_units(units, passages, aliases(asked, passages)), passages)
     read = _without_heads(asked, read, passages)
     if asking := telephone_terms(asked.text):
-        read = [with_terms(each, asking) if has_telephone(each.unit.text) else each for each in read]
+        read = [
+            with_terms(each, asking) if has_telephone(each.unit.text, only_long=each.unit.kind == "table_row") else each
+            for each in read
+        ]
     denied = undone(asked, units, passages)
     if denied.lacks:
         read = [with_terms(each, denied.terms) if each.unit.order in denied.lacks else each for each in read]

@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from actors.choosing.asked import Asked, holds, measure_of, telephone_terms
+from actors.choosing.asked import Asked, has_address, has_telephone, holds, measure_of, telephone_terms
 from actors.choosing.features import FEATURES, Read, lacking
 from actors.choosing.units import Unit
 from actors.choosing.weights import Weights
@@ -175,6 +175,21 @@ def _within(share: float) -> float:
 
 def _has_kind(asked: Asked, shown: Sequence[Ranked]) -> bool:
     return any(holds(asked.kind, text, asked.text) for each in shown for text in each.read.sentence_texts)
+
+
+def lacks_measure(asked: Asked, shown: Sequence[Ranked]) -> bool:
+    """Whether a telephone number, a price or an address is asked for, and what is shown has none: then it answers nothing."""
+    match measure_of(asked.text):
+        case "phone":
+            # In a row "120" is an amount, unless the row speaks of telephones.
+            asking = telephone_terms(asked.text)
+            rows = [each.unit.kind == "table_row" and not asking & each.read.bag for each in shown]
+            return not any(has_telephone(each.unit.text, only_long=row) for each, row in zip(shown, rows, strict=True))
+        case "price":
+            return not _has_kind(asked, shown)
+        case "address":
+            return not any(has_address(each.unit.text) for each in shown)
+    return False
 
 
 def _of_another(asked: Asked, best: Ranked) -> float:

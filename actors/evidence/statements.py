@@ -19,8 +19,8 @@ from actors.facts.reading import TOKEN, Reading, read
 from actors.facts.slots import matches
 from actors.facts.stems import stems, stems_in
 from bus.wire.parts import Span
-from index.languages import LANGUAGES, every, of
-from index.languages.characters import HAN, normal
+from index.languages import LANGUAGES, every, of, union
+from index.languages.characters import HAN, is_han, is_hangul, normal
 from index.languages.numerals import any_of
 from index.text.units import units
 
@@ -29,6 +29,10 @@ _DATE_GAP = re.compile(rf"(?:[ ,./-]|{any_of(every(lambda language: language.num
 _DOTTED, _DOTTED_BEFORE = re.compile(r"\.\d+\.?\d*"), re.compile(r"\d\.\Z")
 _REST_OF_WORD = re.compile(r"[^\W\d_]+| [^\W\d_]+")
 _HAN = re.compile(f"[{HAN}]")
+#: What only an address has, how far from its number, and what may stand between them: a name with its small words.
+_STREET: Final = union(lambda language: language.questions.things.address)
+_STREET_CHARS: Final = 30
+_NAME_ONLY = re.compile(r"\.?(?: (?:del?|l[aeo]s?|du|des|d['’]))*(?: [^\W\d_]+)?,? ?")
 _NAMES: Final = any_of(every(lambda language: language.numbers.naming.words.split()))
 _MARKS: Final = any_of(["#", *every(lambda language: language.numbers.naming.marks.split())])
 _NAME_BEFORE = re.compile(r"[^\W\d_]-\Z")
@@ -98,12 +102,28 @@ def _groups(reading: Reading) -> list[tuple[Value, ...]]:
                 groups[-1].append(value)
                 continue
         groups.append([value])
-    return [tuple(group) for group in groups if not _ends_name(reading.text, group[0])]
+    return [
+        tuple(group)
+        for group in groups
+        if not _ends_name(reading.text, group[0]) and not _is_of_house(reading.text, group[0])
+    ]
 
 
 def _ends_name(text: str, value: Value) -> bool:
     """Whether the number is the end of a name, as in "Figure-2"."""
     return _NAME_BEFORE.search(text, max(0, value.start - 2), value.start) is not None
+
+
+def _is_of_house(text: str, value: Value) -> bool:
+    """Whether a number without a unit stands before or behind the name of a street, in a script with spaces."""
+    before, behind = (
+        text[max(0, value.start - _STREET_CHARS) : value.start],
+        text[value.end :][:_STREET_CHARS].lstrip(" ,"),
+    )
+    if value.unit or any(is_han(letter) or is_hangul(letter) for letter in (before[-2:] + behind[:1])):
+        return False
+    named = max((found.end() for found in _STREET.finditer(before)), default=0)
+    return bool(_STREET.match(behind)) or bool(named and _NAME_ONLY.fullmatch(before, named))
 
 
 def _identifies(text: str, value: Value) -> bool:

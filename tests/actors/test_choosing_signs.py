@@ -87,8 +87,35 @@ def test_what_is_of_the_measure_asked_for(question: str, text: str, there: bool)
 
 
 @pytest.mark.parametrize(
+    ("question", "piece", "answers"),
+    [
+        ("phone number of Elmwood school", ("table_row", "School: Elmwood | Fee: 1900 | Bus: 120"), False),
+        ("phone number of Elmwood school", ("table_row", "School: Elmwood | Fee: 1900 | Phone: 01632 960 800"), True),
+        ("address of the Rook chess club", ("prose", "The Rook chess club is open from 18:00."), False),
+        ("address of the Rook chess club", ("prose", "The Rook chess club meets at 4 High Street."), True),
+        ("诊所的地址是什么？", ("prose", "诊所周日休息。"), False),
+        ("诊所的地址是什么？", ("prose", "诊所在中山路12号。"), True),
+        ("What is the salary of Omar Fell?", ("prose", "Omar Fell works on Mondays at night."), False),
+        ("What is the salary of Omar Fell?", ("prose", "Omar Fell is paid 900 euros."), True),
+    ],
+)
+def test_nothing_answers_without_the_measure(question: str, piece: Piece, answers: bool) -> None:
+    asked = read_question(resolved(QuestionAsked(question=question)), Collection())
+    found = passages(piece)
+    ranked = rank(asked, found, weights())
+    assert (choice_of(asked, ranked, ranked[:1], found).probability > 0) is answers
+
+
+@pytest.mark.parametrize(
     ("question", "measure"),
     [
+        ("What is the IP address of the server?", ""),
+        ("How do I change my address?", ""),
+        ("adresse de la crèche", "address"),
+        ("¿Cuál es la dirección del notario?", "address"),
+        ("학교 주소가 어디예요?", "address"),
+        ("عنوان المدرسة", "address"),
+        ("연봉은 얼마인가요?", "price"),
         ("店面的物业费每月多少？", "price"),
         ("一年免费几次？", ""),
         ("How long may I stay?", "duration"),

@@ -7,7 +7,7 @@ from groundwire.wire import Block
 from actors.answering.release import notice_of
 from actors.evidence.conflicts import conflicts_in
 from actors.evidence.standing import each_of_its_year
-from actors.evidence.statements import audience_of
+from actors.evidence.statements import amounts, audience_of
 from bus.wire.messages import AnswerRequested
 from bus.wire.parts import Conflict, Constraints, Question, Span
 from index.languages.detection import detect
@@ -218,3 +218,15 @@ def test_equal_scope_or_one_document_is_no_conflict(language: str, everybody: st
 )
 def test_no_scope(language: str, text: str) -> None:
     assert audience_of(text, language) is None
+
+
+@pytest.mark.parametrize(
+    ("sentence", "found"),
+    [
+        ("Lego el piso de calle Ollerías 12 a mi hija.", []), ("The flat at High Street 27 goes to Ruth.", []),
+        ("Il habite 14, rue Sainte.", []), ("La place est limitée à 12 élèves.", ["12 élèves"]),
+        ("第3条街道有12家店", ["12家"]), ("The street is 12 km long.", ["12 km"]),
+    ],
+)  # fmt: skip
+def test_number_of_a_house_is_no_amount(sentence: str, found: list[str]) -> None:
+    assert [amount.text for amount in amounts(sentence)] == found

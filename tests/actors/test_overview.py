@@ -48,6 +48,7 @@ FOUND = [
         ("哪些合同提到了清洁？", "清洁?"),
         ("Which file has the water charges?", "the water charges?"),
         ("In which document is the summer party?", "the summer party?"),
+        ("Quel document parle du Covid long ?", "covid long ?"),
         ("Quel fichier contient le prix des billets ?", "le prix des billets ?"),
         ("¿Qué archivo contiene la factura?", "la factura?"),
         ("¿En qué archivo está la póliza?", "la poliza?"),
@@ -113,3 +114,18 @@ def test_outline_quotes_whole_sentences() -> None:
     asked = msgspec.structs.replace(question("Summarise the hall rules"), needs_model=True)
     (shown,) = overview(asked, [rules])
     assert rules.text[shown[1] : shown[2]] == texts[2]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "summary of the hall rules",
+        "hall rules 요약",
+        "resumen de hall rules",
+        "hall rules的概要",
+        "ما هو مضمون hall rules",
+    ],
+)
+def test_summary_may_be_asked_for_by_a_noun(text: str) -> None:
+    rules = passage("hall rules.md", "The hall may be hired by all members of the club.")
+    assert overview(msgspec.structs.replace(question(text), needs_model=True), [rules])

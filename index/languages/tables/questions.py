@@ -29,6 +29,7 @@ class Asks(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     yes_no: Patterns
     price: Patterns  # of no kind of its own: it is asked for as a count or a limit, as are the next
     phone: Patterns  # a telephone number
+    address: Patterns  # a postal one
     duration: Patterns
 
 
@@ -42,7 +43,8 @@ class Things(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     manner: Patterns
     limit: Patterns  # next to digits
     yes_no: Patterns  # what denies, allows, demands or limits
-    price: Patterns  # sums of money and what speaks of them; read together, as is the next
+    price: Patterns  # sums of money and what speaks of them; read together, as are the next
+    address: Patterns
     duration: Patterns  # times and, since "how long" asks for both, lengths
     place: Patterns  # case counts
     name: Patterns  # next to capitalised words; case counts
