@@ -193,7 +193,7 @@ def _never_shown(
     words = foreign(sentence, read_in, FOREIGN_SHARE)
     if not words or not (is_factual(sentence) or len(words) >= LABEL_WORDS):
         return None
-    if means_nearly(sentence, read_in) and not objections(sentence, cited).doubts:
+    if means_nearly(sentence, read_in) and not ((found := objections(sentence, cited)).doubts or found.new):
         return None  # a paraphrase, right or wrong, which `_contents` marks
     return flag("unsupported", ", ".join(words), numbers, "nearly all of the sentence is foreign to its evidence")
 
@@ -298,24 +298,26 @@ def _contents(sentence: str, against: tuple[Evidence, ...], asked: str = "") -> 
     beyond = (goes_beyond(sentence, texts) or foreign(sentence, texts, FOREIGN_SHARE)) if is_factual(sentence) else []
     words = list(dict.fromkeys([*found.doubts, *beyond]))[:LISTED_WORDS]
     if not words:
-        return tuple(found.wrong)
+        return (*found.wrong, *found.new)
     why = "; ".join(dict.fromkeys([*found.doubts.values(), *(["goes beyond the cited text"] if beyond else [])]))
-    return (*found.wrong, flag("unverified", ", ".join(words), tuple(item.n for item in against), why))
+    return (*found.wrong, *found.new, flag("unverified", ", ".join(words), tuple(item.n for item in against), why))
 
 
 class Objections(msgspec.Struct, frozen=True):
-    """What the rules have against a sentence: flags that withhold it, and words that make it doubtful, each with the reason.
+    """What the rules have against a sentence: flags that withhold it, weak ones for numbers that are nowhere, and words that make it
+    doubtful, each with the reason.
 
     The same words make a copied sentence wrong and a free paraphrase doubtful, since the difference may be one of wording.
     """
 
     wrong: list[Flag]
+    new: list[Flag]
     doubts: dict[str, str]
 
 
 def objections(sentence: str, against: Sequence[Evidence], asked: str = "") -> Objections:
     """The objections of all rules to what the sentence states. `asked`: a question, whose numbers are not made up."""
-    found = Objections([], {})
+    found = Objections([], [], {})
     texts = [_text(item) for item in against]
     numbers = tuple(item.n for item in against)
     is_heading = sentence.lstrip().startswith("#") or is_header(sentence)
@@ -326,6 +328,9 @@ def objections(sentence: str, against: Sequence[Evidence], asked: str = "") -> O
         why = f"the evidence says {number.instead} there" if number.instead else "is not in the evidence"
         if number.sure:
             found.wrong.append(flag("fabricated_number", number.words, numbered, f"{number.words}: {why}"))
+        elif number.new and not is_heading:
+            made_up = flag("fabricated_number", number.words, numbered, f"{number.words}: {why}")
+            found.new.append(msgspec.structs.replace(made_up, strength="weak"))
         elif not (is_heading and number.words.isdecimal() and int(number.words) <= COUNTED_NUMBER):  # "Argument 3"
             found.doubts[number.words] = f"{number.words}: {why}"
     for quoted in fabricated_quotes(sentence, texts):

@@ -51,13 +51,14 @@ _QUALIFIER = re.compile(rf"[( ]{{0,2}}\d{{4}} (?:\w+ )?{_WORKS} ?\)")
 
 class WrongNumber(msgspec.Struct, frozen=True):
     """A number of the sentence that the evidence does not support; `instead`: the number in its place, or ""; `sure`: nothing
-    speaks for it, see `_is_sure`.
+    speaks for it, see `_is_sure`. `new`: neither the evidence nor the question has it, and it is not computed.
     """
 
     words: str
     instead: str
     evidence: int | None
     sure: bool = True
+    new: bool = False
 
 
 def wrong_numbers(sentence: str, evidence: Sequence[str], asked: str = "") -> Iterator[WrongNumber]:
@@ -100,7 +101,9 @@ def wrong_numbers(sentence: str, evidence: Sequence[str], asked: str = "") -> It
             fits = not value.bound and (inside or _bounds_another(own_text, value, evidence))
             if not fits:
                 known = _is_computed(value, own, evidence) or any(matches(value, each) for each in read(asked).values)
-                yield WrongNumber(words, "", None, sure=not known and _is_sure(own_text, value, evidence))
+                yield WrongNumber(
+                    words, "", None, sure=not known and _is_sure(own_text, value, evidence), new=not known
+                )
 
 
 def _renamed(value: Value, own_text: str, evidence: Sequence[str]) -> Iterator[WrongNumber]:

@@ -112,6 +112,17 @@ async def test_model_is_asked_in_doubt(
         assert record.calls == len(engine.requests)
 
 
+async def test_number_that_is_nowhere_stays_unverified(stack: tuple[Whole, Model]) -> None:
+    """Whatever a verifier says that was talked into finding nothing."""
+    run, engine = stack
+    made_up = "소프트웨어 반품 문의는 38일 안에 하면 됩니다 [1]."
+    engine.picks, engine.answers = picks(PICK), made_up
+    _, record = await run.ask(PROCEDURE)
+    engine.answers = ANSWER
+    (place,) = record.unverified
+    assert (place.text, [flag.kind for flag in place.flags]) == (made_up, ["fabricated_number"])
+
+
 LONG = " ".join(
     f"{n} 문의에서도 배송비 3,000원은 환불되지 않습니다 [1]." for n in ("첫", "두", "세", "네", "다섯", "여섯")
 )

@@ -59,7 +59,7 @@ def labelled(line: Line, group: str, *, of_answer: bool) -> Labelled:
     judged = is_factual(sentence) and is_judged(sentence, texts)
     measured = signs(sentence, texts) if judged else None
     shown = not withholds(check_sentence(cited(line), evidence))
-    return Labelled(group, line.label == SUPPORTED, not shown, bool(found.doubts), measured, of_answer)
+    return Labelled(group, line.label == SUPPORTED, not shown, bool(found.doubts or found.new), measured, of_answer)
 
 
 def fit(sentences: Sequence[Labelled]) -> tuple[Weights, list[LeftOut]]:
