@@ -304,8 +304,8 @@ def _contents(sentence: str, against: tuple[Evidence, ...], asked: str = "") -> 
 
 
 class Objections(msgspec.Struct, frozen=True):
-    """What the rules have against a sentence: flags that withhold it, weak ones for numbers that are nowhere, and words that make it
-    doubtful, each with the reason.
+    """What the rules have against a sentence: flags that withhold it, weak ones for numbers that are nowhere, and words that make
+    it doubtful, each with the reason.
 
     The same words make a copied sentence wrong and a free paraphrase doubtful, since the difference may be one of wording.
     """
@@ -321,18 +321,7 @@ def objections(sentence: str, against: Sequence[Evidence], asked: str = "") -> O
     texts = [_text(item) for item in against]
     numbers = tuple(item.n for item in against)
     is_heading = sentence.lstrip().startswith("#") or is_header(sentence)
-    for number in wrong_numbers(sentence, texts, asked):
-        if not number.instead and _is_of_heading(number.words, sentence, against):
-            continue
-        numbered = (against[number.evidence].n,) if number.evidence is not None else numbers
-        why = f"the evidence says {number.instead} there" if number.instead else "is not in the evidence"
-        if number.sure:
-            found.wrong.append(flag("fabricated_number", number.words, numbered, f"{number.words}: {why}"))
-        elif number.new and not is_heading:
-            made_up = flag("fabricated_number", number.words, numbered, f"{number.words}: {why}")
-            found.new.append(msgspec.structs.replace(made_up, strength="weak"))
-        elif not (is_heading and number.words.isdecimal() and int(number.words) <= COUNTED_NUMBER):  # "Argument 3"
-            found.doubts[number.words] = f"{number.words}: {why}"
+    _object_to_numbers(found, sentence, against, texts, asked)
     for quoted in fabricated_quotes(sentence, texts):
         why = "is quoted but not written so in the evidence"
         if is_term(quoted, sentence, texts):
@@ -348,6 +337,25 @@ def objections(sentence: str, against: Sequence[Evidence], asked: str = "") -> O
             else:
                 found.doubts[words] = why
     return found
+
+
+def _object_to_numbers(
+    found: Objections, sentence: str, against: Sequence[Evidence], texts: Sequence[str], asked: str
+) -> None:
+    numbers = tuple(item.n for item in against)
+    is_heading = sentence.lstrip().startswith("#") or is_header(sentence)
+    for number in wrong_numbers(sentence, texts, asked):
+        if not number.instead and _is_of_heading(number.words, sentence, against):
+            continue
+        numbered = (against[number.evidence].n,) if number.evidence is not None else numbers
+        why = f"the evidence says {number.instead} there" if number.instead else "is not in the evidence"
+        if number.sure:
+            found.wrong.append(flag("fabricated_number", number.words, numbered, f"{number.words}: {why}"))
+        elif number.new and not is_heading:
+            made_up = flag("fabricated_number", number.words, numbered, f"{number.words}: {why}")
+            found.new.append(msgspec.structs.replace(made_up, strength="weak"))
+        elif not (is_heading and number.words.isdecimal() and int(number.words) <= COUNTED_NUMBER):  # "Argument 3"
+            found.doubts[number.words] = f"{number.words}: {why}"
 
 
 def _is_translated(quoted: str, texts: Sequence[str]) -> bool:

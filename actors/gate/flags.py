@@ -11,8 +11,8 @@ from prompts.vocabulary import FlagKind, FlagStrength
 #: not to be shown.
 Standing = Literal["verified", "unverified", "withheld"]
 
-#: Weak flags of sentences that go beyond what they cite. Other weak flags are about the form of a sentence. A number that is nowhere
-#: is weak where it may be another wording, and stays whatever a model says of the sentence.
+#: Weak flags of sentences that go beyond what they cite. Other weak flags are about the form of a sentence. A number that is
+#: nowhere is weak where the sentence may be another wording, and stays whatever a model says of it.
 BEYOND: Final = frozenset({"fabricated_number", "low_overlap", "uncited", "unverified"})
 
 #: Flags of sentences that no release may show: an answer that showed one is withdrawn.

@@ -4,6 +4,7 @@ The asides are containers (`:::tip Title`), indented ones (`!!! note "Title"`, `
 and components or template tags on lines of their own. Their titles and bodies are read as ordinary text.
 """
 
+import itertools
 import re
 from collections.abc import Sequence
 from functools import cache
@@ -39,6 +40,8 @@ _DIRECTIVE = re.compile(
     r"\[[a-z][\w-]*(?:[ \t]+[\w-]+(?:=(?:\"[^\"]*\"|'[^']*'|[^\s\]]+))?)*[ \t]+[\w-]+=[^\]\n]*\]|\[\[?_?toc_?\]\]?|\[cut\]",
     re.IGNORECASE,
 )
+#: So many brackets may be open within one another.
+_BRACKETS = 100
 _ALONE = re.compile(rf"[{PRIVATE}\s]+")
 _ENDS_PARAGRAPH: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
 
@@ -77,8 +80,18 @@ def _slow_lines(state: StateCore) -> None:
     for token in state.tokens:
         if token.type == "inline":
             token.children = []
-            if not is_quick(token.content):
+            if _is_deep(token.content):
+                token.children.append(Token("text", "", 0, content=token.content))
+            elif not is_quick(token.content):
                 state.md.inline.parse(token.content, state.md, state.env, token.children)
+
+
+def _is_deep(text: str) -> bool:
+    """Whether brackets are open within brackets beyond _BRACKETS: each costs the parser as much as a whole line."""
+    if text.count("[") <= _BRACKETS:
+        return False
+    depths = itertools.accumulate((letter == "[") - (letter == "]") for letter in text if letter in "[]")
+    return max(depths) > _BRACKETS
 
 
 def read_lines(markdown: MarkdownIt, tokens: Sequence[Token], env: EnvType) -> None:

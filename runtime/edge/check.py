@@ -46,7 +46,7 @@ class CheckAsked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     language: Language | None = None
 
 
-@Route("POST", "/v1/check", {200: Reply("The sentences with their verdicts.", CheckReport)}, "search", body_times=4)
+@Route("POST", "/v1/check", {200: Reply("The sentences with their verdicts.", CheckReport)}, "search", body_times=12)
 async def check(request: web.Request, body: CheckAsked) -> web.Response:
     """Compare each sentence of a text with the documents."""
     return json_response(await checked(request.app[EDGE], request[CALLER].groups, body))
@@ -54,7 +54,8 @@ async def check(request: web.Request, body: CheckAsked) -> web.Response:
 
 async def checked(edge: Edge, groups: Groups, body: CheckAsked) -> CheckReport:
     """What the documents of those in `groups` say about each sentence. Raises Invalid, Problem, Unavailable."""
-    claims = await asyncio.to_thread(_claims, body)
+    async with edge.checking:  # a long text is read slowly
+        claims = await asyncio.to_thread(_claims, body)
     if len(claims) > MOST_SENTENCES:
         detail = f"the text has {len(claims)} sentences; send at most {MOST_SENTENCES} at a time"
         raise Problem(413, "too_large", detail, field="text")

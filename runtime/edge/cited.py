@@ -45,7 +45,8 @@ def cited(text: str, references: Sequence[Reference], base: str) -> Iterator[Cit
                 reference, span = spans[n]
                 url = span.url or reference.url
                 url = url or source_path(reference.source_id, span.source_start, span.source_end)
-                url = at_sentence(url, reference.source_id, sentence_of(text, marker.start, span))
+                # A reference that was sent has the whole address.
+                url = at_sentence(url.removeprefix(base), reference.source_id, sentence_of(text, marker.start, span))
                 yield Cited(
                     n,
                     marker.start,

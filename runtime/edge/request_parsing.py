@@ -40,7 +40,7 @@ async def json_body(request: web.Request, times: int = 1) -> bytes:
 
 
 def _too_large(most: int) -> Problem:
-    detail = f"the body is larger than {most // 1024} KB; shorten the conversation or contexts"
+    detail = f"the body is larger than {most // 1024} KB; shorten the conversation, the text or the contexts"
     return Problem(413, "too_large", detail)
 
 

@@ -120,3 +120,10 @@ def test_plain_paragraph_matches_the_full_rules(text: str) -> None:
     with markdown.reset_rules():
         markdown.disable("plain", ignoreInvalid=True)
         assert quick == markdown.parse(text, {"original": {}})
+
+
+def test_brackets_within_brackets_are_text() -> None:
+    """Each would cost the parser as much as a line has nested ones."""
+    line = "![" * 5000 + "a"
+    document = read_markdown(Source(f"{line}\n\nIt rains [often](b.md).".encode(), "a.md", "a", ".md"))
+    assert [document.text[block.start : block.end] for block in document.blocks] == [line, "It rains often."]

@@ -8,10 +8,12 @@ import aiohttp
 import msgspec
 import openai
 import pytest
+from groundwire.wire import CitedPlace, Reference
 from markdown_it import MarkdownIt
 
 from bus.runs.run_record import RunRecord
-from runtime.edge.cited import markdown
+from index.source_paths import source_path
+from runtime.edge.cited import cited, markdown, opened_references
 from tests.runtime.edge.conftest import NEAR
 from tests.runtime.edge.strict_sse import parse
 
@@ -177,3 +179,14 @@ def test_non_web_address_is_not_a_link(url: str) -> None:
 
 
 # ---------------------------------------------------------------- how sure an answer must be
+
+
+def test_citation_opens_the_sentence_whatever_address_was_sent() -> None:
+    text = "The shop is red. Refunds take 14 days."
+    url = source_path("shop.md", 0, len(text))
+    place = CitedPlace(n=1, url=url, page=None, source_start=0, source_end=len(text), cited_text=text)
+    sent = Reference(source_id="shop.md", title="Shop", url=url, score=1.0, n=(1,), cited=(place,))
+    base = "http://localhost:8080"
+    for references in ((sent,), opened_references((sent,), base)):
+        (found,) = cited("Refunds take 14 days [1].", references, base)
+        assert found.url == base + source_path("shop.md", 17, len(text))
