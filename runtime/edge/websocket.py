@@ -18,7 +18,7 @@ from msgspec import Meta
 from bus.powers.events import EVENT_TYPES, Event
 from bus.runs.router import Numbered
 from bus.wire.errors import UNREADABLE
-from bus.wire.messages import QuestionAsked
+from bus.wire.messages import IdempotencyKey, QuestionAsked
 from bus.wire.requests import parse_body
 from bus.wire.subjects import check_id
 from runtime.edge.door import CALLER, SUBPROTOCOL, Caller, check_scope
@@ -70,6 +70,10 @@ REQUESTS: dict[str, type[SocketRequest]] = {
 
 class _Tag(msgspec.Struct):
     type: str = "question_asked"
+
+
+class _Keyed(msgspec.Struct):
+    idempotency_key: IdempotencyKey | None = None
 
 
 _encode = msgspec.json.Encoder().encode
@@ -174,7 +178,7 @@ class Socket(Client[Envelope]):
                         form = EnvelopeForm(reader.run_id, key=parsed.idempotency_key, accepted=True)
                         await relay(self.edge, reader, form, self)
         except EXPECTED as error:
-            await self._refuse(problem_of(error), parsed)
+            await self._refuse(problem_of(error), parsed, body)
         except ConnectionResetError:
             pass  # the client has disconnected: the reading side notices too, and ends the socket
         finally:
@@ -205,9 +209,9 @@ class Socket(Client[Envelope]):
         await self.ws.close(code=WSCloseCode.TRY_AGAIN_LATER, message=b"reading too slowly; reconnect and resume")
         return ConnectionResetError("the client read too slowly")
 
-    async def _refuse(self, problem: Problem, parsed: SocketRequest | None = None) -> None:
+    async def _refuse(self, problem: Problem, parsed: SocketRequest | None = None, body: bytes = b"") -> None:
         """Send an error event and DONE, so that a client that reads up to DONE is never left waiting."""
-        key = parsed.idempotency_key if isinstance(parsed, QuestionAsked) else None
+        key = parsed.idempotency_key if isinstance(parsed, QuestionAsked) else _key_in(body)
         run_id = parsed.run_id if isinstance(parsed, Resume | Cancel) else ""
         with contextlib.suppress(ConnectionResetError):
             try:
@@ -216,6 +220,14 @@ class Socket(Client[Envelope]):
                 )
             except TimeoutError:
                 await self.drop()
+
+
+def _key_in(body: bytes) -> str | None:
+    """The idempotency key of a request with another fault, by which its client knows which one is refused."""
+    try:
+        return msgspec.json.decode(body, type=_Keyed).idempotency_key
+    except UNREADABLE:
+        return None
 
 
 def parse_request(body: bytes) -> SocketRequest:

@@ -68,6 +68,12 @@ async def test_runs_go_side_by_side(bus: Bus, pipeline: Pipeline, tmp_path: Path
             "there is no profile 'nobody'",
             {"run_id": "", "id": 0, "key": "which"},
         ),
+        (
+            '{"question":"a","deadline_s":"x","idempotency_key":"which"}',
+            "invalid",
+            "deadline_s",
+            {"run_id": "", "id": 0, "key": "which"},
+        ),
         ('{"type":"restart"}', "invalid", "'restart' is not a kind of request", {"run_id": "", "id": 0}),
         ('{"type":"resume","run_id":"nobody"}', "no_such_run", "is no run nobody", {"run_id": "nobody", "id": 0}),
         ('{"type":"resume","run_id":"a.*"}', "bad_id", "is not a valid id", {"run_id": "a.*", "id": 0}),
