@@ -86,10 +86,11 @@ def fine_enough(sentence: str, question: str) -> bool:
     least = max(_lengths(_asking_for_time(question)), default=0)
     if not least:
         return True
-    units = [_lengths(match.group()) for match in _MEASURES["duration"].finditer(sentence)]
-    return any(max(each, default=least) >= least for each in units)
+    # The first one long enough ends the search, which takes long.
+    return any(max(_lengths(match[0]), default=least) >= least for match in _MEASURES["duration"].finditer(sentence))
 
 
+@lru_cache(maxsize=1024)
 def _lengths(text: str) -> list[int]:
     """The places in _TIMES of the units that a text names, from 1."""
     return [_TIMES.index(unit) + 1 for unit in units_in(fold(text)) if unit in _TIMES]

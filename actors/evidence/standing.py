@@ -64,8 +64,13 @@ def out_of_date[D: Dated](parts_of_all: Sequence[D], question: str = "") -> dict
     for one in parts_of_all:
         documents.setdefault(one.source_id, []).append(one)
     old: dict[str, str] = {}
+    said = {source_id: tuple(_sentences(parts)) for source_id, parts in documents.items()}
+
+    def replaces(newer: Sequence[D], older: Sequence[D]) -> bool:
+        return _replaces(newer[0], older, said[newer[0].source_id])
+
     for newer, older in permutations(documents.values(), 2):
-        if _replaces(newer, older) and not _replaces(older, newer):
+        if replaces(newer, older) and not replaces(older, newer):
             old.setdefault(older[0].source_id, newer[0].source_id)
     for source_id, parts in documents.items():
         if source_id not in old and _says_so_itself(parts):
@@ -131,11 +136,12 @@ def _newest(by: str, old: dict[str, str]) -> str:
     return by
 
 
-def _replaces(newer: Sequence[Dated], older: Sequence[Dated]) -> bool:
-    one, other = newer[0], older[0]
+def _replaces(one: Dated, older: Sequence[Dated], said: Sequence[str]) -> bool:
+    """Whether a document, which says these sentences of others, replaces another one."""
+    other = older[0]
     if one.about.replaces and fold(one.about.replaces) in (fold(other.source_id), fold(other.title)):
         return True
-    return is_later(one, other) or any(_names(sentence, one, older) for sentence in _sentences(newer))
+    return is_later(one, other) or any(_names(sentence, one, older) for sentence in said)
 
 
 def _sentences(parts: Sequence[Dated]) -> Iterator[str]:
@@ -217,7 +223,7 @@ def _is_later_version(one: Dated, other: Dated) -> bool:
 
 def amends(one: Named, other: Named) -> bool:
     """Whether a document changes another one in parts: an amendment with most words of its title or file's name."""
-    if not _says("amends", _name(one)) or _says("amends", _name(other)):
+    if not _is_amendment(one.title, one.source_id) or _is_amendment(other.title, other.source_id):
         return False
     mine = stems_in(_name(one).replace("_", " "))
     names = (stems_in(text.replace("_", " ")) for text in (other.title, PurePosixPath(other.source_id).stem))
@@ -225,6 +231,11 @@ def amends(one: Named, other: Named) -> bool:
     if PurePosixPath(one.source_id).parent == PurePosixPath(other.source_id).parent:
         return any(each & mine for each in words)
     return any(len(each) > 1 and len(each & mine) >= TITLE_NAMED_SHARE * len(each) for each in words)
+
+
+@lru_cache(maxsize=4096)
+def _is_amendment(title: str, source_id: str) -> bool:
+    return _says("amends", f"{title} {source_id}")
 
 
 def of_one_series(one: Named, other: Named) -> bool:
