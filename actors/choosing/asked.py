@@ -86,8 +86,14 @@ def fine_enough(sentence: str, question: str) -> bool:
     least = max(_lengths(_asking_for_time(question)), default=0)
     if not least:
         return True
-    # The first one long enough ends the search, which takes long.
-    return any(max(_lengths(match[0]), default=least) >= least for match in _MEASURES["duration"].finditer(sentence))
+    return _longest(sentence) >= least
+
+
+@lru_cache(maxsize=4096)
+def _longest(sentence: str) -> int:
+    """The place in _TIMES of the longest unit of a length of time there, from 1; beyond all for an unknown one, 0 for none."""
+    found = (_lengths(match[0]) for match in _MEASURES["duration"].finditer(sentence))
+    return max((max(each, default=len(_TIMES) + 1) for each in found), default=0)
 
 
 @lru_cache(maxsize=1024)
