@@ -60,6 +60,7 @@ def kind_of(question: str) -> Kind:
     return _asked(question)[0]
 
 
+@lru_cache(maxsize=4096)
 def holds(kind: Kind, sentence: str, question: str) -> bool:
     """Whether `sentence` mentions a thing of `kind` that the question itself does not already name."""
     if kind == "other":
