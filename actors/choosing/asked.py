@@ -85,9 +85,7 @@ def fine_enough(sentence: str, question: str) -> bool:
     answered by "two weeks", hardly by "24 hours". True where the question, or a length of time there, names no known unit.
     """
     least = max(_lengths(_asking_for_time(question)), default=0)
-    if not least:
-        return True
-    return _longest(sentence) >= least
+    return not least or _longest(sentence) >= least
 
 
 @lru_cache(maxsize=4096)
@@ -98,9 +96,9 @@ def _longest(sentence: str) -> int:
 
 
 @lru_cache(maxsize=1024)
-def _lengths(text: str) -> list[int]:
+def _lengths(text: str) -> tuple[int, ...]:
     """The places in _TIMES of the units that a text names, from 1."""
-    return [_TIMES.index(unit) + 1 for unit in units_in(fold(text)) if unit in _TIMES]
+    return tuple(_TIMES.index(unit) + 1 for unit in units_in(fold(text)) if unit in _TIMES)
 
 
 @lru_cache(maxsize=256)

@@ -222,7 +222,9 @@ def _is_later_version(one: Dated, other: Dated) -> bool:
 
 
 def amends(one: Named, other: Named) -> bool:
-    """Whether a document changes another one in parts: an amendment with most words of its title or file's name."""
+    """Whether a document changes another one in parts: an amendment with most words of its title or file's name, or with one of
+    these words in the same folder.
+    """
     if not _is_amendment(one.title, one.source_id) or _is_amendment(other.title, other.source_id):
         return False
     mine = stems_in(_name(one).replace("_", " "))

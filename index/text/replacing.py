@@ -19,7 +19,11 @@ def _replaces() -> re.Pattern[str]:
 
 @lru_cache(maxsize=1024)
 def replacing(text: str) -> tuple[str, ...]:
-    """The sentences that say that something is replaced or repealed."""
+    """The sentences of a passage that say that something is replaced or repealed."""
+    return _found_in(text)
+
+
+def _found_in(text: str) -> tuple[str, ...]:
     says = _replaces()
     return tuple(text[a:b] for a, b in split(text) if says.search(text, a, b)) if says.search(text) else ()
 
@@ -27,5 +31,5 @@ def replacing(text: str) -> tuple[str, ...]:
 def said_of_others(text: str) -> str:
     """What a whole document says that it replaces, a sentence a line; empty for nothing."""
     ends = text if len(text) <= _BEGINNING + _END else f"{text[:_BEGINNING]}\n{text[-_END:]}"
-    said = (sentence for sentence in replacing(ends) if len(sentence) <= _MOST_CHARS)
+    said = (sentence for sentence in _found_in(ends) if len(sentence) <= _MOST_CHARS)
     return "\n".join(" ".join(sentence.split()) for sentence, _ in zip(said, range(_MOST), strict=False))

@@ -53,6 +53,7 @@ def _ends_word(word: str) -> str:
 _UNIT = re.compile(
     r"(?:[ -]|(?<=\d))?(?:" + "|".join(_ends_word(word) for word in sorted(_AFTER, key=len, reverse=True)) + ")"
 )
+#: Two letters of a script with spaces, so that the second one begins no word.
 _ENDS_IN_LETTER = re.compile(r"[^\W\d_\u0700-\uffff]{2}\Z")
 _DECIMAL = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*")
 _LEAD = re.compile(rf"({any_of(_BEFORE)}) ?\Z")
