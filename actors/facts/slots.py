@@ -15,6 +15,15 @@ from actors.facts.thresholds import CONTEXT_WEIGHTS, MOVED_WEIGHT, NEAR_SLOTS, N
 _COMPARABLE_UNITS: Final = (
     {"month", "months"}, {"hour", "clock"}, {"decade", "year", "century"}, {"gbp", "pound"}, {"m", "minute"},
 )  # fmt: skip
+#: Units of one kind, each with its size.
+_SIZES: Final[tuple[dict[str, float], ...]] = (
+    {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800},
+    {"months": 1, "year": 12},
+    {"mg": 1, "g": 1_000, "kg": 1_000_000, "tonne": 1_000_000_000},
+    {"mm": 1, "cm": 10, "m": 1_000, "km": 1_000_000},
+    {"ml": 1, "litre": 1_000},
+)
+_TIMES: Final = frozenset(_SIZES[0]) | frozenset(_SIZES[1])
 
 
 class NumberSlot(msgspec.Struct, frozen=True):
@@ -39,7 +48,8 @@ class SlotIndex(msgspec.Struct, frozen=True):
 
     def same(self, value: Value) -> Iterator[NumberSlot]:
         """The numbers that support `value`; one with two readings may come twice."""
-        near = self.slots if value.span else [*self.spanning, *_all(self.by_value, value.readings)]
+        readings = {*value.readings, *(reading for _, reading in _converted(value))}
+        near = self.slots if value.span else [*self.spanning, *_all(self.by_value, readings)]
         return (slot for slot in near if matches(value, slot.value))
 
     def near(self, slot: NumberSlot) -> set[NumberSlot]:
@@ -105,7 +115,7 @@ def _all[Key](index: dict[Key, tuple[NumberSlot, ...]], keys: Iterable[Key]) -> 
 def matches(value: Value, other: Value) -> bool:
     """Whether `other` in the evidence supports `value` in the sentence."""
     if not units_agree(value.unit, other.unit):
-        return False
+        return any(unit == other.unit and reading in other.readings for unit, reading in _converted(value))
     for mine in value.readings:
         for theirs in other.readings:
             if mine == theirs or mine <= theirs <= mine + value.span:
@@ -115,6 +125,19 @@ def matches(value: Value, other: Value) -> bool:
             if value.span and mine < 100 and mine <= theirs % 100 <= mine + 9 and theirs >= 1000:
                 return True
     return False
+
+
+def _converted(value: Value) -> Iterator[tuple[str, float]]:
+    """The same amount in the other units of its kind: two weeks are 14 days."""
+    for sizes in _SIZES:
+        if size := sizes.get(value.unit):
+            for unit, other in sizes.items():
+                yield from ((unit, round(reading * size / other, 6)) for reading in value.readings)
+
+
+def are_times(unit: str, other: str) -> bool:
+    """Whether both units measure a length of time."""
+    return unit in _TIMES and other in _TIMES
 
 
 def units_agree(unit: str, other: str) -> bool:

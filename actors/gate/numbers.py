@@ -17,7 +17,7 @@ import msgspec
 from actors.facts.numbers.units import renamed
 from actors.facts.numbers.values import NumberRange, Value
 from actors.facts.reading import read
-from actors.facts.slots import NumberSlot, likeness, matches, signature, slot_index, slots, units_agree
+from actors.facts.slots import NumberSlot, are_times, likeness, matches, signature, slot_index, slots, units_agree
 from actors.facts.stems import Stem, stems
 from actors.gate.places import ClosestPart, closest_part
 from actors.gate.thresholds import (
@@ -245,7 +245,7 @@ def _cut(text: str, slot: NumberSlot, evidence: Sequence[str]) -> bool:
 def _comparable(value: Value, other: Value) -> bool:
     if matches(value, other) or (value.unit == "month") != (other.unit == "month"):
         return False
-    return value.unit == other.unit or not value.unit or not other.unit
+    return value.unit == other.unit or not value.unit or not other.unit or are_times(value.unit, other.unit)
 
 
 def _inside(value: Value, interval: NumberRange) -> bool:

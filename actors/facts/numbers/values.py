@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from actors.facts.numbers.units import MONTHS, Glued, glued, unit_after, unit_before
+from actors.facts.numbers.units import MONTHS, Glued, glued, unit_after, unit_before, unit_of
 from index.languages import LANGUAGES, every, of, union
 from index.languages.numerals import any_of, written
 from index.languages.tables.numbers import phrases_in, worth_of
@@ -78,7 +78,7 @@ def values(text: str) -> tuple[tuple[Value, ...], tuple[NumberRange, ...]]:
     for numeral in sorted(written(text), key=lambda numeral: numeral.start - numeral.end):
         if not any(start < numeral.end and numeral.start < end for start, end in taken):
             unit, _ = unit_after(text, numeral.end)
-            unit = unit_before(text, numeral.start) or unit
+            unit = unit_before(text, numeral.start) or unit or unit_of(text[numeral.start : numeral.end])
             result.append(Value(numeral.start, numeral.end, frozenset({numeral.value}), unit, numeral.sure))
             taken.append((numeral.start, numeral.end))
     result.sort(key=lambda value: value.start)

@@ -1,5 +1,6 @@
 """The changes of a copied sentence: a negation, a term for its opposite, a reservation, another person or thing."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from actors.facts.lexicon import Force, Role, Term, copy_terms, exclude, forces, sides, terms
@@ -8,6 +9,7 @@ from actors.gate.copies.alignment import Copy, CopyChange, CopyToken, copy_of
 from actors.gate.copies.nouns import other_noun
 from actors.gate.places import EvidenceSentence
 from actors.gate.thresholds import ADDED_WORDS, REPLACED_WORDS, SWAPPED_WORDS
+from index.languages import of
 from index.languages.negation import Negated, is_in_reach, negations
 
 
@@ -23,7 +25,12 @@ def changed_in_copy(
     if not copies:
         return
     copy, original = max(copies, key=lambda pair: pair[0].share)
-    opposed = {change: _denied(copy, change, language) or _swapped(copy, change, language) for change in copy.changes}
+    opposed = {
+        change: _denied(copy, change, language)
+        or _swapped(copy, change, language)
+        or _restricted(copy, change, language)
+        for change in copy.changes
+    }
     others = {
         change: reserved(copy, change, language)
         or other_noun(copy, change, written, original.written, evidence, language)
@@ -99,6 +106,14 @@ def _swapped(copy: Copy, change: CopyChange, language: str) -> str:
                 ):
                     return f"says {term.text} for {was.text}"
     return ""
+
+
+def _restricted(copy: Copy, change: CopyChange, language: str) -> str:
+    """Whether added words limit the claim to some: "only to members"."""
+    only = of(language).terms.audience.only_some
+    own, _ = _spans(copy, change)
+    limits = re.search(only, copy.text[own[0] : own[1]]) if change.first == change.last else None
+    return f"adds {limits[0].strip()}" if limits and not re.search(only, copy.there) else ""
 
 
 def _with_neighbours(

@@ -208,3 +208,26 @@ def test_quotations(sentence: str, quoted: list[str]) -> None:
 )
 def test_fabricated(sentence: str, text: str, wrong: bool) -> None:
     assert bool(list(fabricated_quotes(sentence, ["nothing", text]))) is wrong
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("Claims are paid within 14 days.", "Claims are paid within 14 working days"),
+        ("Les frais sont payés sous 14 jours.", "Les frais sont payés sous 14 jours ouvrés"),
+        ("Los gastos se pagan en 14 días.", "Los gastos se pagan en 14 días hábiles"),
+        (
+            "Claims of the staff are paid within 14 days of a visit.",
+            "Claims of the staff are paid only to members within 14 days of a visit",
+        ),
+        ("Claims are paid within 14 days.", "It is a myth that claims are paid within 14 days"),
+        ("Les frais sont payés sous 14 jours.", "C'est un mythe que les frais sont payés sous 14 jours"),
+        ("Los gastos se pagan en 14 días.", "Es falso que los gastos se pagan en 14 días"),
+        ("تُدفع المبالغ خلال 14 يوما.", "من الخطأ أن المبالغ تُدفع خلال 14 يوما"),
+        ("환불은 14일 이내에 지급됩니다.", "환불은 회원에게만 14일 이내에 지급됩니다"),
+        ("退款在14天内支付。", "退款以前在14天内支付"),
+    ],
+)
+def test_what_limits_or_denies_a_copied_claim(text: str, sentence: str) -> None:
+    assert held(f"{sentence} [1].", text)
+    assert not held(f"{text[:-1]} [1].", text)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from actors.facts.numbers.units import glued
 from actors.facts.numbers.values import NumberRange, values
+from actors.facts.slots import matches
 from actors.gate.check import check_sentence
 from index.languages import FOLDER, LANGUAGES
 from index.languages.characters import normal
@@ -73,7 +74,7 @@ def read(text: str) -> list[tuple[set[float], str]]:
         ("21st", 21, ""),
         ("troisième", 3, ""),
         ("الثالث", 3, ""),
-        ("يومين", 2, ""),
+        ("يومين", 2, "day"),
         # units and dates
         ("5 km²", 5, "km2"),
         ("30 °C", 30, "celsius"),
@@ -230,3 +231,38 @@ def test_numbers_of_the_question_or_computed_are_doubts(sentence: str, flagged: 
     evidence = [Evidence(n=n, source_id="a", title="a", text=text) for n, text in enumerate(_FEES, 1)]
     found = check_sentence(sentence, evidence, question="If we cancel ten days before, how much do we pay?")
     assert [flag.kind for flag in found] == ([flagged] if flagged else [])
+
+
+_TIMES = {
+    "en": ("Refunds are paid within 14 days.", "within 14 days", "within two weeks", "within a month"),
+    "fr": ("Les remboursements sont effectués sous 14 jours.", "sous 14 jours", "sous deux semaines", "sous un mois"),
+    "es": ("Los reembolsos se pagan en 14 días.", "en 14 días", "en dos semanas", "en un mes"),
+    "ko": ("환불은 14일 이내에 지급됩니다.", "14일", "2주", "한 달"),
+    "zh": ("退款在14天内支付。", "14天", "两周", "一年"),
+    "ar": ("تُدفع المبالغ المستردة خلال 14 يوما.", "14 يوما", "أسبوعين", "شهر"),
+}
+
+
+@pytest.mark.parametrize("language", _TIMES)
+def test_a_length_of_time_in_another_unit(language: str) -> None:
+    text, old, equal, other = _TIMES[language]
+    evidence = [Evidence(n=1, source_id="a", title="a", text=text)]
+    for said, flags in ((equal, []), (other, ["fabricated_number"])):
+        sentence = text.replace(old, said)
+        assert sentence != text
+        assert [flag.kind for flag in check_sentence(f"{sentence[:-1]} [1].", evidence)] == flags, said
+
+
+@pytest.mark.parametrize(
+    ("amount", "same", "agrees"),
+    [
+        ("48 hours", "two days", True),
+        ("two years", "24 months", True),
+        ("1.5 kg", "1500 g", True),
+        ("48 hours", "three days", False),
+        ("one year", "365 days", False),
+    ],
+)
+def test_amounts_are_compared_across_units(amount: str, same: str, agrees: bool) -> None:
+    [mine], [theirs] = (values(text)[0] for text in (amount, same))
+    assert matches(mine, theirs) is agrees
