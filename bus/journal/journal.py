@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 import msgspec
 import nats.errors
@@ -38,6 +39,7 @@ AGAIN_S = 0.05
 TRIES = 40
 #: How long a failed write counts when no other is tried, in seconds.
 FAILURE_COUNTS_S = 10.0
+NOT_STORED: Final = "the journal did not store the last record; is the disk of nats-server full?"
 #: How often a leader is asked that has not heard of most of the others lately, before it counts as cut off.
 MAJORITY_TRIES = 20
 #: The problem when one server of a cluster lacks a record that another has stored.
@@ -76,7 +78,7 @@ class Journal:
     def failure(self) -> str:
         """The problem while the last write was not stored, or has waited for a second, as when the server's disk is full."""
         failed = self._failed_at is not None and asyncio.get_running_loop().time() - self._failed_at < FAILURE_COUNTS_S
-        return "the journal did not store the last record; is the disk of nats-server full?" if failed else ""
+        return NOT_STORED if failed else ""
 
     async def write(
         self,

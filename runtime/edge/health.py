@@ -7,6 +7,7 @@ import msgspec
 from aiohttp import web
 from prometheus_client import generate_latest
 
+from bus.journal.journal import NOT_STORED
 from bus.journal.pruner import journal_state
 from bus.transport.health import Health, ProcessHealth, health_of, process_health, text_of
 from bus.wire.errors import Unavailable
@@ -72,10 +73,11 @@ async def ready(edge: Edge) -> Readiness:
     checks["edge"] = _public(own)
     if edge.canary is not None:
         checks["canary"] = edge.canary.health
-    # The processes of actors share the questions: one is enough.
+    # The processes of actors share the questions, so one is enough; and the journal, so one that it failed speaks for all.
     actors = [check.ready for name, check in checks.items() if name.startswith("actors")]
     others = [check.ready for name, check in checks.items() if not name.startswith("actors")]
-    return Readiness(ready=all(others) and any(actors), checks=checks)
+    stores = all(check.detail != NOT_STORED for check in checks.values())
+    return Readiness(ready=all(others) and any(actors) and stores, checks=checks)
 
 
 def _public(health: ProcessHealth) -> Health:

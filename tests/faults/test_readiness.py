@@ -12,6 +12,7 @@ import aiohttp
 import pytest
 
 from bus.journal import janitor as janitor_module
+from bus.journal.journal import NOT_STORED
 from bus.powers.searching import SearchReply, SearchRequest
 from bus.transport.health import answer_health
 from bus.wire.messages import QuestionAsked
@@ -19,7 +20,7 @@ from bus.wire.subjects import CANARY, EVENTS, RUNS, key_of
 from runtime.edge.timeouts import Timeouts
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.replay.journal_traces import latest_runs
-from runtime.settings import EdgeSettings, Settings
+from runtime.settings import ActorsSettings, EdgeSettings, Settings
 from tests import whole as whole_module
 from tests.chaos.house import disk, fill
 from tests.polling import until
@@ -63,7 +64,7 @@ class House:
 
 
 @contextlib.asynccontextmanager
-async def house(folder: Path, *, period_s: float = PERIOD_S) -> AsyncIterator[House]:
+async def house(folder: Path, *, period_s: float = PERIOD_S, actors: int = 1) -> AsyncIterator[House]:
     searching = asyncio.Event()
     searching.set()
     searched: list[SearchRequest] = []
@@ -82,7 +83,12 @@ async def house(folder: Path, *, period_s: float = PERIOD_S) -> AsyncIterator[Ho
             await answer_health(client, name, here)
         await answer_health(client, "actors", pipeline.worker.health, pipeline.worker.watch, pipeline.janitor.watch)
         bus = pipeline.users.bus(pipeline.settings, "edge")
-        settings = Settings(bus=bus, edge=EdgeSettings(port=0, canary_s=period_s), state=str(folder))
+        settings = Settings(
+            bus=bus,
+            edge=EdgeSettings(port=0, canary_s=period_s),
+            actors=ActorsSettings(processes=actors),
+            state=str(folder),
+        )
         edge = open_edge(settings, Timeouts(health_s=5.0))
         async with edge as address, aiohttp.ClientSession(address) as http:
             try:
@@ -137,7 +143,7 @@ async def test_absent_model_is_not_ready(tmp_path: Path) -> None:
 
 
 async def test_full_disk_is_not_ready(tmp_path: Path) -> None:
-    """A failed write shows it, long before the next question of its own."""
+    """A failed write of any process shows it, long before the next question of its own."""
     folder = tmp_path / "small"
     with disk(folder, 1 << 36) as mounted:  # the streams reserve their largest size
         if not mounted:
@@ -162,6 +168,15 @@ async def test_full_disk_is_not_ready(tmp_path: Path) -> None:
             for each in asked:
                 each.cancel()
             await asyncio.gather(*asked, return_exceptions=True)
+
+
+async def test_one_process_whose_record_is_not_stored_speaks_for_all(tmp_path: Path) -> None:
+    async with house(tmp_path, actors=2) as made:
+        reports = [{"ready": False, "detail": "a stage is down"}, {"ready": False, "detail": NOT_STORED}]
+        await answer_health(made.pipeline.runs.client, "actors-2", lambda: reports[0])
+        await made.becomes(200)
+        reports.pop(0)
+        assert (await made.readiness())[0] == 503
 
 
 async def test_lost_consumer_is_not_ready(tmp_path: Path) -> None:
