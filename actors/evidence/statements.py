@@ -94,7 +94,12 @@ def written(text: str, plain: str, start: int, end: int) -> str:
 def _groups(reading: Reading) -> list[tuple[Value, ...]]:
     groups: list[list[Value]] = []
     for value in reading.values:
-        if not value.sure or _identifies(reading.text, value) or _is_version(reading.text, value):
+        if (
+            not value.sure
+            or value.name is not None
+            or _identifies(reading.text, value)
+            or _is_version(reading.text, value)
+        ):
             continue
         if groups and _DATE_GAP.fullmatch(reading.text, groups[-1][-1].end, value.start):
             joined = (*groups[-1], value)

@@ -226,7 +226,8 @@ def test_no_scope(language: str, text: str) -> None:
         ("Lego el piso de calle Ollerías 12 a mi hija.", []), ("The flat at High Street 27 goes to Ruth.", []),
         ("Il habite 14, rue Sainte.", []), ("La place est limitée à 12 élèves.", ["12 élèves"]),
         ("第3条街道有12家店", ["12家"]), ("The street is 12 km long.", ["12 km"]),
+        ("Employee quillop7 earns a lot.", []),
     ],
 )  # fmt: skip
-def test_number_of_a_house_is_no_amount(sentence: str, found: list[str]) -> None:
+def test_number_of_a_house_or_in_a_name_is_no_amount(sentence: str, found: list[str]) -> None:
     assert [amount.text for amount in amounts(sentence)] == found

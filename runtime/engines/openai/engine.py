@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from bus.wire.errors import BadReply, ContentRefused, ContentStopped, NoReply, TooLong, Unavailable
+from index.source_paths import without_surrogates
 from prompts.files import Rendered
 from prompts.thinking import without_thinking
 from runtime.engines.engine import Delta, Finished, Request, Wiring
@@ -139,7 +140,7 @@ class OpenAIEngine:
                 if reason.startswith(FILTERED) or (choice.delta and choice.delta.refusal):
                     kind = ContentStopped if not whole and (pieces or request.already_shown) else ContentRefused
                     raise kind(f"{request.variables.name}: the model refuses the content, or its server's filter does")
-                fresh = skip.add(choice.delta.content or "" if choice.delta else "")
+                fresh = skip.add(without_surrogates(choice.delta.content or "") if choice.delta else "")
                 if fresh:
                     first = first or loop.time()
                     pieces.append(fresh)

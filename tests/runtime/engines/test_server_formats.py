@@ -102,6 +102,12 @@ async def test_streams_are_read(engine: OpenAIEngine, fake: Fake, frames: list[s
     assert (finished.finish_reason, finished.tokens_in, finished.tokens_out) == ("stop", 9, 4)
 
 
+async def test_half_of_a_surrogate_pair_is_replaced(engine: OpenAIEngine, fake: Fake) -> None:
+    fake.answers = [sends(*events(piece({"content": "\ud83d 14 days."}, "stop"), LAST))]
+    _, finished = await collect(engine, request(rendered=render()))
+    assert finished.text == "\ufffd 14 days."
+
+
 def error(message: str, **more: object) -> str:
     return json.dumps({"error": {"message": message, "type": "invalid_request_error", **more}})
 
