@@ -64,9 +64,15 @@ def _moved(asked: Asked, ranked: list[Ranked], passages: Sequence[Passage]) -> l
             said = _numbers(each)
             later = bool(own & said and said - own) and moves(each.unit.text) and not moves(best.unit.text)
         if later:
-            first = replace(each, score=best.score + math.log(2), share=best.share)
-            return [first, *(other for other in ranked if other is not each)]
+            return _first(ranked, each)
     return ranked
+
+
+def _first(ranked: list[Ranked], one: Ranked) -> list[Ranked]:
+    """`one` before the best unit: they exchange their shares, of which all units have no more than before."""
+    best = ranked[0]
+    others = [each for each in ranked[1:] if each is not one]
+    return [replace(one, score=best.score + math.log(2), share=best.share), replace(best, share=one.share), *others]
 
 
 def changes(asked: Asked, ranked: Sequence[Ranked], passages: Sequence[Passage]) -> list[Ranked]:
@@ -143,14 +149,10 @@ def _last_said(
             _has_kind(asked, each.read), when(passages[each.unit.passage]), asked.weight_of(_with_headings(each.read))
         ),
     )  # fmt: skip
-    first = replace(last, score=best.score + math.log(2), share=best.share)
-    others = [each for each in ranked if each is not last]
     valid = {passages[last.unit.passage].source_id}
     if own.source_id in replaced_in_part(passages, old):
         valid.add(own.source_id)
-    else:
-        others[0] = replace(best, share=last.share)
-    return [first, *others], {name: by for name, by in old.items() if name not in valid}
+    return _first(ranked, last), {name: by for name, by in old.items() if name not in valid}
 
 
 def _returns_to(asked: Asked, best: Ranked, later: Read, *, amended: bool) -> bool:
