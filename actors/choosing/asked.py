@@ -29,6 +29,8 @@ Kind = Literal["reason", "count", "time", "person", "place", "definition", "mann
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)[:-1]
 # Kinds where any mention is enough; of the others, one that the question itself names does not count.
 _MENTIONED: Final = ("reason", "manner", "definition", "limit", "yes_no")
+#: Kinds of which a number is one.
+_NUMBERED: Final = ("count", "time", "limit")
 #: The kinds of questions that may ask for a measure, which no other number answers.
 _MEASURED: Final = ("count", "limit")
 _ASKS: Final = {
@@ -46,6 +48,7 @@ _MEASURES: Final = {
     "address": union(lambda language: language.questions.things.address),
     "duration": union(lambda language: language.questions.things.duration),
 }
+_FREE: Final = union(lambda language: language.questions.things.free)
 #: The units of time, the shortest first.
 _TIMES: Final = ("second", "minute", "hour", "day", "week", "months", "year", "decade", "century")
 _NUMERAL = re.compile(r"(?<![A-Za-z\d])\d+(?:[.,٫٬]\d+)*")  # behind a letter it is part of a name
@@ -67,17 +70,25 @@ def holds(kind: Kind, sentence: str, question: str) -> bool:
         return True
     _, language, measure = _asked(question)
     if measure and kind in _MEASURED:
-        own, has_number = frozenset(terms(question)), _things("count", language).search(sentence)
-        measured = (match.group() for match in _MEASURES[measure].finditer(sentence))
-        return any(has_number or own.isdisjoint(terms(word)) for word in measured)
+        return _holds_measure(measure, sentence, question)
+    if kind in _NUMBERED and set(_NUMERAL.findall(sentence)) - set(_NUMERAL.findall(question)):
+        return True
     if kind in _MENTIONED:
         return bool(_things(kind, language).search(sentence))
     if kind == "place" and pattern(of(language).questions.things.place, re.NOFLAG).search(sentence):
         return True
-    if kind in ("count", "time", "limit") and set(_NUMERAL.findall(sentence)) - set(_NUMERAL.findall(question)):
-        return True
     asked = question.casefold()
     return any(match.group().strip().casefold() not in asked for match in _things(kind, language).finditer(sentence))
+
+
+def _holds_measure(measure: str, sentence: str, question: str) -> bool:
+    """Whether a sentence has a word of the measure beside a number, or one that the question lacks; of a price, free counts."""
+    _, language, _ = _asked(question)
+    own, has_number = frozenset(terms(question)), bool(_things("count", language).search(sentence))
+    measured = [match.group() for match in _MEASURES[measure].finditer(sentence)]
+    if measure == "price":
+        return (has_number and bool(measured)) or bool(_FREE.search(sentence))
+    return any(has_number or own.isdisjoint(terms(word)) for word in measured)
 
 
 def fine_enough(sentence: str, question: str) -> bool:

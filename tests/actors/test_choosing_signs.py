@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from actors.choosing.asked import measure_of, read_question
+from actors.choosing.asked import holds, kind_of, measure_of, read_question
 from actors.choosing.choose import choice_of, rank, to_show
 from actors.choosing.signs import KNOWN, known, signs
 from actors.choosing.weights import BELOW_MEDIUM, weights
@@ -179,3 +179,22 @@ def test_confidence_without_a_name_of_the_question_is_low(city: str, low: bool) 
     choice = replace(choice_of(asked, ranked, to_show(asked, ranked), found), probability=0.95)
     message = PassagesReady(question=resolved(QuestionAsked(question=asked.text)), passages=tuple(found), snapshot="s1")
     assert (rested_on(message, tuple(found), choice).probability == BELOW_MEDIUM) is low
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "answers"),
+    [
+        ("max length of a title", "Titles have less than 30 characters.", True),
+        ("combien d'étrangers max par equipe", "Un seul étranger est admis par équipe.", True),
+        ("how often does the council meet", "It meets every second Monday.", True),
+        ("how often does the council meet", "It meets by video.", False),
+        ("salary of the chef", "The plan is paid for by the house.", False),
+        ("prix du cours de violon", "Le cours est gratuit.", True),
+        ("现在一个多少美元", "它可以用来付款。", False),
+        ("몇 달러예요", "12달러입니다.", True),
+        ("cuántos euros hay que poner", "Se ponen 20 euros.", True),
+        ("كم دولار ثمن الكتاب", "الكتاب عن السفر.", False),
+    ],
+)
+def test_sentence_has_what_is_asked_for(question: str, text: str, answers: bool) -> None:
+    assert holds(kind_of(question), text, question) is answers

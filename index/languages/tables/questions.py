@@ -44,6 +44,7 @@ class Things(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     limit: Patterns  # next to digits
     yes_no: Patterns  # what denies, allows, demands or limits
     price: Patterns  # sums of money and what speaks of them; read together, as are the next
+    free: Patterns  # no price
     address: Patterns
     duration: Patterns  # times and, since "how long" asks for both, lengths
     place: Patterns  # case counts
