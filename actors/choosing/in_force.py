@@ -17,7 +17,7 @@ from actors.choosing.features import Read, words_of
 from actors.choosing.rows import cells
 from actors.choosing.signs import DEEP, LEAST_SHARE, Ranked
 from actors.choosing.units import MAIL
-from actors.evidence.standing import amends, is_later, moves, out_of_date, replaced_in_part, when
+from actors.evidence.standing import amends, is_later, moves, out_of_date, replaced_in_part, when, withdraws, years_in
 from actors.facts.days import days
 from actors.facts.numbers.units import without_measures
 from bus.wire.parts import Passage
@@ -26,9 +26,11 @@ from index.languages.characters import ascii_digits, fold
 #: What being out of date counts against a unit, in the scores of the ranking; twice where what replaces it has a likely unit.
 OUT_OF_DATE = 3.0
 #: A number with its decimals that is no year and no part of a name; conflicts.py compares the plain digits of titles.
-_NUMBER = re.compile(r"(?<![\w.,])(?!(?:19|20)\d\d(?!\d))\d+(?:[.,:]\d+)*")
+_NUMBER = re.compile(r"(?<![\w.,])(?!(?:19|20)\d\d(?!\d))\d+(?:[ \u00a0\u202f]\d{3}(?!\d)|[.,:]\d+)*")
 #: A unit speaks of the same as one that it replaces if it has this part of that one's words.
 _SAME = 0.5
+#: A sentence that withdraws something, or an unlikely unit that changes something, needs this part of the question.
+_ENDS = 0.6
 #: A later unit returns to what an earlier one answers if it has this part of the question.
 _RETURNS = 0.3
 #: What stands below a heading for changes belongs to the best unit if it has this part of the question.
@@ -48,24 +50,52 @@ def in_force(asked: Asked, ranked: list[Ranked], passages: Sequence[Passage]) ->
 
 
 def _moved(asked: Asked, ranked: list[Ranked], passages: Sequence[Passage]) -> list[Ranked]:
-    """A unit that answers or moves what the best one says comes first: in a mail the text above a quotation, and in another
-    document what moves or cancels something and names a number of the best unit.
+    """A unit that answers, moves or ends what the best one says comes first: in a mail the text above a quotation, and in another
+    document, which is no earlier one, what moves something and names a number of the best unit, or withdraws something and has
+    nearly as much of the question.
     """
     if not ranked:
         return ranked
-    best, source = ranked[0], passages[ranked[0].unit.passage].source_id
-    own = _numbers(best) - set(_NUMBER.findall(ascii_digits(asked.text)))
+    best, own = ranked[0], passages[ranked[0].unit.passage]
+    had = asked.weight_of(ranked[0].read.bag)
     for each in ranked[1:DEEP]:
-        if each.share < LEAST_SHARE or asked.weight_of(each.read.bag) < _SAME * asked.weight_of(best.read.bag):
+        passage, has = passages[each.unit.passage], asked.weight_of(each.read.bag)
+        if has < _SAME * had or _lacks_more(each, ranked[0]):
             continue
-        if passages[each.unit.passage].source_id == source:
-            later = best.unit.kind == "quotation" != each.unit.kind and bool(MAIL.search(source))
+        if passage.source_id == own.source_id:
+            later = best.unit.kind == "quotation" != each.unit.kind and bool(MAIL.search(own.source_id))
+            later &= each.share >= LEAST_SHARE
+        elif each.share < LEAST_SHARE and (has < _ENDS * had or not _is_dated(passage)):
+            later = False
         else:
-            said = _numbers(each)
-            later = bool(own & said and said - own) and moves(each.unit.text) and not moves(best.unit.text)
-        if later:
+            later = _changes(asked, best, each) or (_is_dated(passage) and _ends(asked, best, each))
+        if later and not is_later(own, passage):
             return _first(ranked, each)
     return ranked
+
+
+def _lacks_more(one: Ranked, other: Ranked) -> bool:
+    """Whether a name or number of the question is missing in one that the other has."""
+    return any(one.value(name) > other.value(name) for name in ("identifiers_missing", "likely_missing"))
+
+
+def _changes(asked: Asked, best: Ranked, other: Ranked) -> bool:
+    """Whether the other unit moves something and has a number of the best one, and another that this one lacks."""
+    own, said = _numbers(best), _numbers(other)
+    shared = (own & said) - set(_NUMBER.findall(ascii_digits(asked.text)))
+    return bool(shared and said - own) and moves(other.unit.text) and not moves(best.unit.text)
+
+
+def _ends(asked: Asked, best: Ranked, other: Ranked) -> bool:
+    """Whether a sentence of the other unit withdraws something, with most of the question, or half and all of the best one's."""
+    least = min(_ENDS * asked.whole, max(_SAME * asked.whole, asked.weight_of(best.read.bag)))
+    said = zip(other.read.sentences, other.read.sentence_texts, strict=True)
+    ended = any(asked.weight_of(words) >= least and withdraws(text) for words, text in said)
+    return ended and not withdraws(best.unit.text)
+
+
+def _is_dated(passage: Passage) -> bool:
+    return bool(when(passage) or years_in(passage.text))
 
 
 def _first(ranked: list[Ranked], one: Ranked) -> list[Ranked]:

@@ -127,6 +127,11 @@ def moves(text: str) -> bool:
     return bool(_standing("moves").search(text))
 
 
+def withdraws(text: str) -> bool:
+    """Whether a text ends something, without a number to compare."""
+    return bool(_standing("withdraws").search(text))
+
+
 def _newest(by: str, old: dict[str, str]) -> str:
     """The latest replacement of a document, following the chain."""
     seen = {by}

@@ -139,6 +139,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     retired: Pattern  # in a title that declares it
     draft: Pattern  # in a title or path of what another document of that name replaces
     final: Pattern  # in a title or path of what replaces its drafts, which may have no other word for it
+    withdraws: Pattern  # what ends something that another document promises
     moves: Pattern  # in a text that moves, changes or cancels what another one has announced
 
 
