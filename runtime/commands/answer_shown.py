@@ -195,6 +195,8 @@ def print_passages(passages: Sequence[NearPassage], language: str, *, more: bool
         else:
             where = place_in(passage)
             say(("\n" if number == complete + 1 else "") + _named(number, passage) + (f", {where}" if where else ""))
+            if old := _outdated(passage, language):
+                say(old)
             if passage.best:
                 say("   > " + shortened(one_line(passage.text[slice(*passage.best)]), _GLANCE))
     if not more and len(passages) > complete:
@@ -243,10 +245,11 @@ async def _print_sources(asked: Asked, references: tuple[Reference, ...]) -> Non
 
 def passage_pieces(number: int, passage: NearPassage, language: str) -> tuple[str | Bold, ...]:
     """One of the closest passages: its number, title and place, then its text with its best sentence in bold, or else the words
-    that match, and the words of the question that it lacks. Of a long text the best sentence also comes first.
+    that match, and the words of the question that it lacks. Of a long text the best sentence also comes first; before it, that the
+    document is out of date.
     """
-    where = place_in(passage)
-    pieces: list[str | Bold] = [_named(number, passage) + (f"\n   {where}" if where else "") + "\n   "]
+    above = (_named(number, passage), place_in(passage), _outdated(passage, language).strip())
+    pieces: list[str | Bold] = ["\n   ".join(filter(None, above)) + "\n   "]
     best = one_line(passage.text[slice(*passage.best)]) if passage.best and passage.best[0] else ""
     if best and 2 * len(best) < len(passage.text) - _GLANCE:
         pieces += ["> ", Bold(best), "\n\n   "]
@@ -263,6 +266,14 @@ def place_in(passage: NearPassage) -> str:
     """The headings that lead to a passage, below its title, and its page."""
     page = f"p. {passage.page}" if passage.page is not None else ""
     return one_line(", ".join(part for part in (_trail(passage.headings, passage.title), page) if part))
+
+
+def _outdated(passage: NearPassage, language: str) -> str:
+    """A line saying that the passage's document is out of date, and what replaces it; else empty."""
+    if passage.outdated is msgspec.UNSET:
+        return ""
+    words = spoken(language).page["words"]
+    return f"   {words['replaced']} {one_line(passage.outdated)}" if passage.outdated else f"   {words['outdated']}"
 
 
 def _named(number: int, passage: NearPassage) -> str:

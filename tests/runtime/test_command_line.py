@@ -128,6 +128,10 @@ def test_matching_words_are_bold_and_terminal_is_safe(capsys: pytest.CaptureFixt
         "     a line",
         "   Not in it: shipping, fees",
     ]
+    old = msgspec.structs.replace(near, outdated="B")
+    assert styled(*passage_pieces(1, old, "en")).splitlines()[2] == "   Out of date, replaced by: B"
+    print_passages([near, msgspec.structs.replace(old, outdated="")], "en", more=False)
+    assert "\n   Out of date\n   > Two refunds" in capsys.readouterr().out
     near = msgspec.structs.replace(near, text="So, Two refunds. " + "One more line. " * 12, best=(4, 15))
     assert styled(*passage_pieces(1, near, "en")).splitlines()[2:4] == ["   > \x1b[1mTwo refunds\x1b[0m", ""]
 

@@ -89,6 +89,8 @@ export function showPassages(list, passages, complete = 1) {
     const way = [trail(passage.headings, passage.title), passage.page !== null && word("page_n", { n: passage.page })];
     showPath(passage, opens ? title : box, opens ? "span" : "p");
     if (way.some(Boolean)) quoted(opens ? "span" : "p", way.filter(Boolean).join(" · "), opens ? title : box, "soft way");
+    if (passage.outdated !== undefined)
+      showMissing(make(opens ? "span" : "p", "", opens ? title : box, "soft way"), passage.outdated ? "replaced" : "outdated", [passage.outdated]);
     if (opens) glimpse(passage, quoted("span", "", title, "soft glimpse"));
     show(quoted("p", "", box, "words"), passage.text, passage.marked, "strong", { best: passage.best });
     if (passage.missing?.length) showMissing(make("p", "", box, "soft"), "missing", passage.missing);
