@@ -9,6 +9,7 @@ from actors.gate.check import check_sentence, withholds
 from index.languages import LANGUAGES, of
 from index.text.citations import markers, strip_markers
 from index.text.sentences import split
+from prompts import notices
 from prompts.contracts import AnswerHint, AnswerReport, AnswerSimple, AnswerStructured, AnswerSynthesis, Evidence
 from prompts.vocabulary import Language
 from runtime.engines.extractive.answers import (
@@ -43,7 +44,7 @@ def test_sentences_are_verbatim_cited_and_pass_the_gate(language: str, question:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_without_evidence_the_answer_admits_it(language: Language) -> None:
     reply = answer_simple(AnswerSimple(original_query="?", retrieved_chunks=(), language=language, safety_advice="X"))
-    assert reply == of(language).phrases.refusals.not_in_evidence
+    assert reply == notices.text("replies", "closest", language)
 
 
 def test_sentences_in_the_question_language_come_first() -> None:
@@ -106,7 +107,7 @@ def test_synthesis_refuses_in_the_question_language(language: str, question: str
     reply = answer_synthesis(AnswerSynthesis(query=question, evidence=evidence(*PASSAGES[language]), language=language))
     assert reply.refused
     assert reply.answer == ""
-    assert reply.refuse_reason == of(language).phrases.refusals.not_in_evidence
+    assert reply.refuse_reason == notices.text("replies", "closest", language)
 
 
 def test_refusal_names_the_missing_kind() -> None:
