@@ -20,7 +20,7 @@ from actors.question.exercise import is_exercise
 from actors.question.profile import profile_of
 from bus.wire.messages import AnswerRequested, AnswerSettled, Draft, PassagesReady, same_fields
 from bus.wire.parts import Passage, Question, Span
-from index.languages import UNDETERMINED
+from index.languages import LANGUAGES, UNDETERMINED
 from index.languages.meaning import NEAR_ABROAD, nearness
 from index.model import file_words
 from index.text.matching import content_words, matches
@@ -76,7 +76,8 @@ def closest(
         )
     missing, refuse_reason = fit_parts(missing, question), fit(refuse_reason, question)
     words = notice or notices.nothing_sure(reason, question.language, missing=missing, refuse_reason=refuse_reason)
-    text = notices.closest(words, question.language, languages=languages)
+    known = [each for each in languages if each in LANGUAGES]
+    text = notices.closest(words, question.language, languages=known)
     found = ended(question, "closest", text, reason, refuse_reason or ", ".join(missing), snapshot, rounds)
     shown = near_passages(question, passages, best)
     return AnswerSettled(settled=msgspec.structs.replace(found, passages=shown, probability=probability))

@@ -141,7 +141,7 @@ async def show(
         for doubt in _doubts(record):
             console.print(doubt, style="dim")
         if others := uncited(record):
-            say(f"{page['words']['nearby']}:")
+            say(page["words"]["nearby"])
             print_passages(others, record.language, more=more, complete=0)
         if timings:
             console.print(timing_table(record))
@@ -163,7 +163,7 @@ def _doubts(record: RunRecord) -> Iterator[str]:
     page = spoken(record.language).page
     for each in record.unverified:
         why = "; ".join(one_line(flag.why) for flag in each.flags)
-        yield f"{page['words']['unverified_mark']}: {one_line(each.text)}" + (f" ({why})" if why else "")
+        yield f"[{page['words']['unverified_mark']}] {one_line(each.text)}" + (f" ({why})" if why else "")
     if record.outcome == "answered" and record.confidence == "low":
         yield page["sure"]["low"]
     if record.missing:
@@ -200,7 +200,7 @@ def print_passages(passages: Sequence[NearPassage], language: str, *, more: bool
             if passage.best:
                 say("   > " + shortened(one_line(passage.text[slice(*passage.best)]), _GLANCE))
     if not more and len(passages) > complete:
-        say(f"\n{words['more']}: --more")
+        say(f"\n{words['more']} (--more)")
 
 
 def answer_pieces(answer: str, record: RunRecord | None) -> tuple[str | Bold, ...]:

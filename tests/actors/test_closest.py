@@ -154,6 +154,13 @@ def test_document_out_of_date_stands_behind_its_replacement_and_says_so() -> Non
     assert ended(old, new, question=question(text="Refunds in 2024")).passages[0].outdated is msgspec.UNSET
 
 
+def test_only_known_languages_are_named() -> None:
+    told = ended(SHOP, question=question(text="?", language="fr"), languages=("en", "und")).answer
+    assert "ils sont en anglais." in told
+    told = ended(SHOP, question=question(text="?", language="fr"), languages=("und",)).answer
+    assert told == "Aucune réponse certaine n’a été trouvée dans les documents. Voici les passages les plus proches :"
+
+
 def test_minutes_are_not_out_of_date_for_later_ones() -> None:
     minutes = [passage(f"minutes-2025-0{n}-17.md", f"Refunds take {n} days.", title="") for n in (3, 4)]
     assert [each.outdated for each in ended(*minutes).passages] == [msgspec.UNSET, msgspec.UNSET]

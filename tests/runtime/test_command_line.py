@@ -121,7 +121,9 @@ def test_matching_words_are_bold_and_terminal_is_safe(capsys: pytest.CaptureFixt
         "1. A (https://example.org/a#b)\n   Shop › Terms, p. 3\n   Two \x1b[1mrefunds\x1b[0m[2J\n     a line"
     )
     print_passages([near, near], "en", more=False)
-    assert capsys.readouterr().out.endswith("2. A (https://example.org/a#b), Shop › Terms, p. 3\n\nShow more: --more\n")
+    assert capsys.readouterr().out.endswith(
+        "2. A (https://example.org/a#b), Shop › Terms, p. 3\n\nShow more (--more)\n"
+    )
     near = msgspec.structs.replace(near, best=(0, 11), missing=("shipping", "fees"))
     assert styled(*passage_pieces(1, near, "en")).splitlines()[2:] == [
         "   \x1b[1mTwo refunds\x1b[0m[2J",
@@ -302,8 +304,6 @@ def test_language_without_a_table_is_one_line(monkeypatch: pytest.MonkeyPatch) -
     )
 
 
-@pytest.mark.parametrize(
-    ("language", "line"), [("fr", "fichier enregistré le 2026-05-04"), ("", "file saved on 2026-05-04")]
-)
-def test_day_of_a_file_is_in_the_language_of_the_answer(language: str, line: str) -> None:
-    assert line_about(About(date="2026-05-04T10:00:00", saved=True), language) == line
+@pytest.mark.parametrize(("saved", "line"), [(True, "A. Kim, version 2"), (False, "A. Kim, 2026-05-04, version 2")])
+def test_day_on_which_a_program_saved_a_copy_is_not_shown(saved: bool, line: str) -> None:
+    assert line_about(About(author="A. Kim", date="2026-05-04T10:00:00", version="2", saved=saved), "fr") == line

@@ -66,8 +66,8 @@ export function showWords(place, box) {
 
 export function aboutOf(about) {
   if (!about) return "";
-  const day = (about.date || "").split("T")[0];
-  const told = [about.author, about.saved ? `${word("saved")} ${day}` : day, about.version && `${word("version")} ${about.version}`, about.recognized && word("recognized")];
+  const day = about.saved ? "" : (about.date || "").split("T")[0]; // a copy's day would read as the text's
+  const told = [about.author, day, about.version && `${word("version")} ${about.version}`, about.recognized && word("recognized")];
   return told.filter(Boolean).join(" · ");
 }
 

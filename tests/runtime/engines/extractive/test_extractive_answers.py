@@ -62,7 +62,8 @@ def test_sentences_in_the_question_language_come_first() -> None:
     [
         ("It rains.", "It rains [3]."),
         ("It rains", "It rains [3]."),
-        ("It rains!", "It rains [3]!"),
+        ("It rains!", "It rains! [3]"),
+        ("下雨了？", "下雨了？[3]"),
         ("He said “no.”", "He said “no.” [3]."),
         ("# It  rains\nhere.", "It rains here [3]."),
         ("It rains[12].", "It rains [3]."),
@@ -71,11 +72,11 @@ def test_sentences_in_the_question_language_come_first() -> None:
         ("下雨了", "下雨了[3]。"),
         ("df命令", "df命令[3]。"),
         ("비가 온다.", "비가 온다 [3]."),
-        ("هل تمطر؟", "هل تمطر [3]؟"),
+        ("هل تمطر؟", "هل تمطر؟ [3]"),
         ("one:", "One [3]."),
     ],
 )
-def test_marker_precedes_the_full_stop(text: str, cited: str) -> None:
+def test_marker_precedes_the_full_stop_and_follows_other_marks(text: str, cited: str) -> None:
     assert cite(text, 3) == cited
 
 
