@@ -240,7 +240,7 @@ def _words(value: str) -> tuple[frozenset[str], str]:
 
 
 def told(row: str, question: str, language: str, lead: str = "") -> str:
-    """What of a row to show for a question: all of it, or of a wide one its names and the cells asked for, in its order.
+    """What of a row to show for a question: all of it, or of a wide one its first cell, its names and the cells asked for.
 
     `lead`: the cell that answers, where it is known. A wide row of which nothing is asked for is shown whole if it is short enough.
     """
@@ -259,7 +259,7 @@ def told(row: str, question: str, language: str, lead: str = "") -> str:
     rest = [] if wanted else sorted(there, key=lambda cell: -len(_words(cell.value)[0] & words))
     kept: list[Cell] = []
     room = float(TOLD)
-    for cell in (*wanted[:1], *names, *wanted[1:], *rest):
+    for cell in (*wanted[:1], there[0], *names, *wanted[1:], *rest):
         weight = weigh(row[cell.start : cell.end] + _BETWEEN)
         if cell not in kept and (weight <= room or not kept):
             kept.append(cell)

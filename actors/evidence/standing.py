@@ -1,15 +1,16 @@
 """Find documents that are out of date, and their replacements.
 
 A document is out of date when another document replaces it, by its metadata or by a sentence; when it states so itself; or when
-another document has the same name with a later date or version, or is no draft. A document that the question names by its year
-stays, and so do drafts if it asks for one. Also: the search for later files of the best passage's name.
+another document has the same name with a later date or version, or is no draft, or is not put away as an old one. A document that
+the question names by its year stays, and so do drafts and old ones if it asks for them. Also: the search for later files of the
+best passage's name.
 """
 
 import glob
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import islice, permutations
+from itertools import islice, permutations, product
 from pathlib import PurePosixPath
 from typing import Protocol
 
@@ -107,9 +108,9 @@ def with_later(passages: Sequence[Passage], more: Sequence[Passage]) -> tuple[Pa
     return (passages[0], *islice(new, _LATER), *passages[1:])
 
 
-def _marks(text: str) -> set[str | None]:
-    """The years and versions in a question or name, and None if it names a draft."""
-    return {*years_in(text), *_versions(text), *([None] if _says("draft", text) else [])}
+def _marks(text: str) -> set[str]:
+    """The years and versions in a question or name, and whether it names a draft or what is old."""
+    return {*years_in(text), *_versions(text), *(field for field in ("draft", "shelved") if _says(field, text))}
 
 
 @lru_cache(maxsize=4096)
@@ -188,7 +189,7 @@ def _names(sentence: str, by: Dated, older: Sequence[Dated]) -> bool:
     if any(code in f"{part.title}\n{part.text}" and code not in by.title for code in _CODE.findall(sentence)
            for part in older):  # fmt: skip
         return True
-    if not dated or dated & set(_years(by)):
+    if not _shelves(by, one) and (not dated or dated & set(_years(by))):
         return False
     mine = stems_in(by.title)
     # A file's name may be its title, and its first line its subject.
@@ -204,9 +205,26 @@ def _says_so_itself(parts: Sequence[Dated]) -> bool:
 
 def is_later(one: Dated, other: Dated) -> bool:
     """Whether both have one name but for a date or version, and this one's is later, or it alone has none."""
-    if amends(one, other):
+    if amends(one, other) or _is_copy_of(one, other):
         return True
-    return _have_one_name(one, other) and _is_later_version(one, other)
+    return _have_one_name(one, other) and not _is_copy_of(other, one) and _is_later_version(one, other)
+
+
+def _shelves(one: Named, other: Named) -> bool:
+    """Whether the path of the other document alone says that it is old, and its name has no later date."""
+    if not _says("shelved", other.source_id) or _says("shelved", one.source_id):
+        return False
+    return not (when(one) and when(other) > when(one))
+
+
+def _is_copy_of(one: Named, other: Named) -> bool:
+    """Whether the other document is an old copy: this one's title or file's name has all words of its, and at most as many more."""
+    if not _shelves(one, other):
+        return False
+    mine, theirs = (
+        [stems_in(_key(each.title)), stems_in(_key(PurePosixPath(each.source_id).name))] for each in (one, other)
+    )
+    return any(old and old <= new and len(new) <= 2 * len(old) for old, new in product(theirs, mine))
 
 
 def _is_later_version(one: Dated, other: Dated) -> bool:
@@ -257,9 +275,9 @@ def _have_one_name(one: Named, other: Named) -> bool:
 
 @lru_cache(maxsize=4096)
 def _key(name: str) -> str:
-    """A title or source id without its ending, dates, versions and words for a draft or final form, for comparing."""
+    """A title or source id without its ending, dates, versions and words for a draft, final or old form."""
     plain = DAY.sub(" ", fold(ascii_digits(_ENDING.sub("", name))).replace("_", " "))
-    for pattern in (_DATE, _VERSION, _standing("draft"), _standing("final")):
+    for pattern in (_DATE, _VERSION, *map(_standing, ("draft", "final", "shelved"))):
         plain = pattern.sub(" ", plain)
     return " ".join(re.findall(r"\w+", plain))
 

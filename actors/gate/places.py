@@ -10,7 +10,7 @@ from actors.facts.stems import stems
 from actors.gate.thresholds import NEAREST_SENTENCES, RETOLD_SHARE
 from index.languages.characters import normal
 from index.text.citations import strip_markers
-from index.text.sentences import split
+from index.text.sentences import CELLS, split
 
 _ENDS: Final = " \n.!?。！？؟…\"'”’»*_#-•|"
 
@@ -45,9 +45,17 @@ def sentences_of(text: str) -> tuple[EvidenceSentence, ...]:
 
 
 def is_verbatim(sentence: str, evidence: Sequence[str]) -> bool:
-    """Whether the sentence (in normal form) is a whole sentence of `evidence`, apart from marks at its ends."""
+    """Whether the sentence (in normal form) is, but for marks at its ends, a whole sentence of `evidence`, or cells of one row."""
     bare = sentence.strip(_ENDS)
-    return any(part.text.strip(_ENDS) == bare for text in evidence for part in sentences_of(text))
+    return any(part.text.strip(_ENDS) == bare for text in evidence for part in sentences_of(text)) or (
+        CELLS in bare and any(_is_of_row(bare, row) for text in evidence for row in text.split("\n"))
+    )
+
+
+def _is_of_row(sentence: str, row: str) -> bool:
+    """Whether the sentence has only whole cells of the row, in its order, each but the first with the name of its column."""
+    mine, theirs = sentence.split(CELLS), iter(normal(row).strip(_ENDS).split(CELLS))
+    return all(": " in cell for cell in mine[1:]) and all(cell in theirs for cell in mine)
 
 
 def is_near(sentence: str, evidence: Sequence[str], share: float) -> bool:

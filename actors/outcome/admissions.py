@@ -17,7 +17,8 @@ LONGEST: Final = 240
 EXCUSED: Final = frozenset({"uncited", "unverified", "reversed_term"})
 _SAYS: Final = union(
     lambda language: [
-        pattern.replace("SOURCES", language.terms.admissions.sources) for pattern in language.terms.admissions.says
+        *(pattern.replace("SOURCES", language.terms.admissions.sources) for pattern in language.terms.admissions.says),
+        re.escape(normal(language.notices["replies"]["closest"])),
     ],
     re.NOFLAG,
 )

@@ -4,8 +4,8 @@ They replace a refusal wherever a passage is near: one with a content word of th
 another language that is near in meaning, or any passage when all documents are in other languages.
 """
 
-from collections.abc import Iterable, Sequence
-from itertools import takewhile
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, takewhile
 from typing import get_args
 
 import msgspec
@@ -14,12 +14,13 @@ from groundwire.wire import NearPassage
 from actors.choosing.aliases import in_one_name
 from actors.evidence.section import SpanSection, section_of
 from actors.evidence.spans import Slice
+from actors.evidence.standing import out_of_date, replaced_in_part
 from actors.outcome.refusals import ended, fit, fit_parts, refuse
 from actors.question.exercise import is_exercise
 from actors.question.profile import profile_of
 from bus.wire.messages import AnswerRequested, AnswerSettled, Draft, PassagesReady, same_fields
 from bus.wire.parts import Passage, Question, Span
-from index.languages import UNDETERMINED
+from index.languages import LANGUAGES, UNDETERMINED
 from index.languages.meaning import NEAR_ABROAD, nearness
 from index.model import file_words
 from index.text.matching import content_words, matches
@@ -75,7 +76,8 @@ def closest(
         )
     missing, refuse_reason = fit_parts(missing, question), fit(refuse_reason, question)
     words = notice or notices.nothing_sure(reason, question.language, missing=missing, refuse_reason=refuse_reason)
-    text = notices.closest(words, question.language, languages=languages)
+    known = [each for each in languages if each in LANGUAGES]
+    text = notices.closest(words, question.language, languages=known)
     found = ended(question, "closest", text, reason, refuse_reason or ", ".join(missing), snapshot, rounds)
     shown = near_passages(question, passages, best)
     return AnswerSettled(settled=msgspec.structs.replace(found, passages=shown, probability=probability))
@@ -126,7 +128,8 @@ def _words_of(question: Question) -> str:
 def near_passages(
     question: Question, passages: Sequence[Passage], best: Sequence[Slice], *, only_best: bool = False
 ) -> tuple[NearPassage, ...]:
-    """The first MOST passages, each stretch of a source once, with what `best` has of it first.
+    """The first MOST passages, each stretch of a source once, with what `best` has of it first, and what is out of date behind what
+    replaces it.
 
     `only_best`: no passage without a unit in `best`.
     """
@@ -134,8 +137,11 @@ def near_passages(
     unit_of: dict[int, tuple[int, int]] = {}
     for at, start, end in best:
         unit_of.setdefault(at, (start, end))
+    old = out_of_date(passages, question.text)
+    old = {name: by for name, by in old.items() if name not in replaced_in_part(passages, old)}
+    title = {one.source_id: one.title or one.source_id for one in passages} | {"": ""}
     result: dict[tuple[str, int, int], NearPassage] = {}
-    for at in unit_of if only_best else _order(question, passages, unit_of):
+    for at in _in_force(list(unit_of) if only_best else _order(question, passages, unit_of), passages, old):
         passage = passages[at]
         start, end = cut(passage, unit_of.get(at), wanted)
         section = _section(passage, _below_headings(passage, start, end), end)
@@ -157,6 +163,7 @@ def near_passages(
             score=passage.score,
             headings=headings,
             best=_inside(unit_of.get(at), passage, start, end),
+            outdated=title[old[passage.source_id]] if passage.source_id in old else msgspec.UNSET,
         )
         result.setdefault((passage.source_id, start, end), near_passage)
         if len(result) == MOST:
@@ -172,6 +179,13 @@ def _order(question: Question, passages: Sequence[Passage], first: Iterable[int]
         order.remove(at)
         order.insert(_FOREIGN_PLACE, at)
     return order
+
+
+def _in_force(order: Sequence[int], passages: Sequence[Passage], old: Mapping[str, str]) -> list[int]:
+    """That order, but before a passage of an `old` document comes the first one of what replaces it."""
+    first = {passages[at].source_id: at for at in reversed(order)}
+    pairs = ((first.get(old.get(passages[at].source_id, ""), at), at) for at in order)
+    return list(dict.fromkeys(chain.from_iterable(pairs)))
 
 
 def _near_in_meaning(question: Question, others: Sequence[Passage]) -> list[Passage]:

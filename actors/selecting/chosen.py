@@ -29,7 +29,7 @@ from actors.question.resolved import asks_model
 from bus.journal.records import ChoiceRecord, Considered
 from bus.wire.messages import AnswerRequested, AnswerSettled, PassagesReady
 from bus.wire.parts import Passage, Question, Span
-from index.languages import union
+from index.languages import LANGUAGES, union
 from index.languages.characters import fold
 from prompts import contracts, notices
 from prompts.profiles import first_match
@@ -143,7 +143,7 @@ def _best_in(asked: Asked, each: Ranked, passage: Passage) -> tuple[int, int]:
 def unsure(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice) -> AnswerSettled | None:
     """The end of the run with the closest passages, when it is not probable enough that the choice answers."""
     question = message.question
-    known = set(message.collection.languages)
+    known = set(message.collection.languages) & {*LANGUAGES}
     foreign = bool(known) and question.language not in known
     profile = profile_of(question.profile)
     enough = shows(choice.probability, question.voice, advises=bool(profile.safety_advice))

@@ -51,6 +51,13 @@ def excludes(heading: str) -> bool:
     return not _ASKS.search(heading) and bool(_in_heading().search(heading))
 
 
+def denies_too(sentence: str, heading: str) -> bool:
+    """Whether a sentence has itself, in its main clause, a word by which a heading excludes: "Not covered", "it is not covered"."""
+    main = _clause_ends().split(sentence.lower(), maxsplit=1)[0]
+    own, theirs = ({word.strip() for word in _in_heading().findall(text)} for text in (main, heading.lower()))
+    return not own.isdisjoint(theirs)
+
+
 @lru_cache(maxsize=2048)
 def negations(text: str, language: str) -> tuple[Negated, ...]:
     """The negations of a text in normal form and in one of LANGUAGES, in order."""
@@ -85,6 +92,11 @@ def _in_question() -> re.Pattern[str]:
 @cache
 def _in_heading() -> re.Pattern[str]:
     return union(lambda language: language.terms.negation.in_heading)
+
+
+@cache
+def _clause_ends() -> re.Pattern[str]:
+    return union(lambda language: language.terms.negation.ends or _NEVER)
 
 
 @cache

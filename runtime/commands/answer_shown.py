@@ -141,7 +141,7 @@ async def show(
         for doubt in _doubts(record):
             console.print(doubt, style="dim")
         if others := uncited(record):
-            say(f"{page['words']['nearby']}:")
+            say(page["words"]["nearby"])
             print_passages(others, record.language, more=more, complete=0)
         if timings:
             console.print(timing_table(record))
@@ -163,7 +163,7 @@ def _doubts(record: RunRecord) -> Iterator[str]:
     page = spoken(record.language).page
     for each in record.unverified:
         why = "; ".join(one_line(flag.why) for flag in each.flags)
-        yield f"{page['words']['unverified_mark']}: {one_line(each.text)}" + (f" ({why})" if why else "")
+        yield f"[{page['words']['unverified_mark']}] {one_line(each.text)}" + (f" ({why})" if why else "")
     if record.outcome == "answered" and record.confidence == "low":
         yield page["sure"]["low"]
     if record.missing:
@@ -195,10 +195,12 @@ def print_passages(passages: Sequence[NearPassage], language: str, *, more: bool
         else:
             where = place_in(passage)
             say(("\n" if number == complete + 1 else "") + _named(number, passage) + (f", {where}" if where else ""))
+            if old := _outdated(passage, language):
+                say(old)
             if passage.best:
                 say("   > " + shortened(one_line(passage.text[slice(*passage.best)]), _GLANCE))
     if not more and len(passages) > complete:
-        say(f"\n{words['more']}: --more")
+        say(f"\n{words['more']} (--more)")
 
 
 def answer_pieces(answer: str, record: RunRecord | None) -> tuple[str | Bold, ...]:
@@ -243,10 +245,11 @@ async def _print_sources(asked: Asked, references: tuple[Reference, ...]) -> Non
 
 def passage_pieces(number: int, passage: NearPassage, language: str) -> tuple[str | Bold, ...]:
     """One of the closest passages: its number, title and place, then its text with its best sentence in bold, or else the words
-    that match, and the words of the question that it lacks. Of a long text the best sentence also comes first.
+    that match, and the words of the question that it lacks. Of a long text the best sentence also comes first; before it, that the
+    document is out of date.
     """
-    where = place_in(passage)
-    pieces: list[str | Bold] = [_named(number, passage) + (f"\n   {where}" if where else "") + "\n   "]
+    above = (_named(number, passage), place_in(passage), _outdated(passage, language).strip())
+    pieces: list[str | Bold] = ["\n   ".join(filter(None, above)) + "\n   "]
     best = one_line(passage.text[slice(*passage.best)]) if passage.best and passage.best[0] else ""
     if best and 2 * len(best) < len(passage.text) - _GLANCE:
         pieces += ["> ", Bold(best), "\n\n   "]
@@ -263,6 +266,14 @@ def place_in(passage: NearPassage) -> str:
     """The headings that lead to a passage, below its title, and its page."""
     page = f"p. {passage.page}" if passage.page is not None else ""
     return one_line(", ".join(part for part in (_trail(passage.headings, passage.title), page) if part))
+
+
+def _outdated(passage: NearPassage, language: str) -> str:
+    """A line saying that the passage's document is out of date, and what replaces it; else empty."""
+    if passage.outdated is msgspec.UNSET:
+        return ""
+    words = spoken(language).page["words"]
+    return f"   {words['replaced']} {one_line(passage.outdated)}" if passage.outdated else f"   {words['outdated']}"
 
 
 def _named(number: int, passage: NearPassage) -> str:

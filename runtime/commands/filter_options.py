@@ -74,7 +74,5 @@ def line_about(about: "About | None", language: str = "") -> str:
     words = spoken(language).page["words"]
     version = f"{words['version']} {about.version}" if about.version else ""
     recognized = words["recognized"] if about.recognized else ""
-    day = about.date.partition("T")[0]
-    if about.saved:
-        day = f"{words['saved']} {day}"
+    day = "" if about.saved else about.date.partition("T")[0]  # a copy's day would read as the text's
     return ", ".join(part for part in (about.author, day, version, recognized) if part)

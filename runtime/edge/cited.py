@@ -114,6 +114,8 @@ def each_markdown(passages: Sequence[NearPassage]) -> list[str]:
 def _heading(n: int, passage: NearPassage) -> str:
     title = _plain(passage.title or passage.source_id)
     name = f"[{title}](<{passage.url}>)" if _WEB.fullmatch(passage.url) and fit(passage.url) == passage.url else title
+    if passage.outdated is not msgspec.UNSET:  # without a word: the person's language is not known here
+        name = f"~~{name}~~" + (f" → {_plain(passage.outdated)}" if passage.outdated else "")
     page = f"p. {passage.page}" if passage.page is not None else ""
     position = ", ".join(part for part in (_plain(" › ".join(passage.headings)), page) if part)
     return f"**{n}. {name}**" + (f" {position}" if position else "")

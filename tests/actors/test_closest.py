@@ -142,6 +142,30 @@ def test_passages_are_distinct_ordered_and_five_at_most() -> None:
     assert [p.source_id for p in ended(SHOP, passage(), SHOP).passages] == ["opening.md", "refunds.md"]
 
 
+def test_document_out_of_date_stands_behind_its_replacement_and_says_so() -> None:
+    old = passage("conditions-2024.md", "Refunds take 30 days.", title="Conditions 2024")
+    new = passage("conditions-2025.md", "Refunds take a week.", title="Conditions 2025")
+    ended_itself = passage("note.md", "This notice is obsolete. Refunds by cheque.", title="")
+    found = ended(old, SHOP, ended_itself, new).passages
+    assert [(p.source_id, p.outdated) for p in found] == [
+        ("conditions-2025.md", msgspec.UNSET), ("conditions-2024.md", "Conditions 2025"),
+        ("opening.md", msgspec.UNSET), ("note.md", ""),
+    ]  # fmt: skip
+    assert ended(old, new, question=question(text="Refunds in 2024")).passages[0].outdated is msgspec.UNSET
+
+
+def test_only_known_languages_are_named() -> None:
+    told = ended(SHOP, question=question(text="?", language="fr"), languages=("en", "und")).answer
+    assert "ils sont en anglais." in told
+    told = ended(SHOP, question=question(text="?", language="fr"), languages=("und",)).answer
+    assert told == "Aucune réponse certaine n’a été trouvée dans les documents. Voici les passages les plus proches :"
+
+
+def test_minutes_are_not_out_of_date_for_later_ones() -> None:
+    minutes = [passage(f"minutes-2025-0{n}-17.md", f"Refunds take {n} days.", title="") for n in (3, 4)]
+    assert [each.outdated for each in ended(*minutes).passages] == [msgspec.UNSET, msgspec.UNSET]
+
+
 def blocks_of(texts: list[str], at: int = 100) -> tuple[str, tuple[Block, ...]]:
     blocks = []
     for text in texts:

@@ -4,6 +4,7 @@ import pytest
 
 from actors.choosing.asked import Asked, read_question
 from actors.choosing.rows import TOLD, look_up, told
+from actors.gate.check import check_sentence, withholds
 from actors.question.resolved import resolved
 from bus.wire.messages import QuestionAsked
 from bus.wire.parts import Collection
@@ -11,6 +12,7 @@ from index.languages import LANGUAGES, of
 from index.languages.tables.kinds import variants_in
 from index.languages.words import terms
 from index.text.passages import weigh
+from prompts.contracts import Evidence
 
 ICELAND = (
     "Name: Iceland | Dial: 354 | Capital: Reykjavik | ISO4217-currency_code: ISK | ISO4217-currency_name: Iceland Krona"
@@ -108,9 +110,22 @@ def test_number_of_something_else_is_no_answer(question: str, cell: str) -> None
 def test_wide_row_shows_names_and_requested_cells() -> None:
     row = " | ".join([f"Column {n}: {'word ' * 9}{n}" for n in range(12)] + ["Name: Iceland", "Capital: Reykjavik"])
     assert weigh(row) > 600
-    assert told(row, "What is the capital of Iceland?", "en") == "Name: Iceland | Capital: Reykjavik"
+    first = row.partition(" | ")[0]
+    assert told(row, "What is the capital of Iceland?", "en") == f"{first} | Name: Iceland | Capital: Reykjavik"
     assert weigh(told(row, "Tell me about ships", "en")) <= TOLD
     assert told(ICELAND, "capital of Iceland", "en") == ICELAND
+
+
+def test_cut_row_keeps_the_name_of_the_thing() -> None:
+    others = " | ".join(
+        f"{name}: yes (lecithin, almond, hazelnut)" for name in ("Milk", "Egg", "Nuts", "Sesame", "Soya", "Lupin")
+    )
+    row = f"Recipe: Chocolate fondant with sea salt | Gluten: no | {others} | May contain traces of: gluten"
+    shown = told(row, "does the chocolate fondant contain gluten?", "en", lead="Gluten: no")
+    assert shown == "Recipe: Chocolate fondant with sea salt | Gluten: no | May contain traces of: gluten"
+    cited = Evidence(n=1, source_id="a.csv", title="Allergens", text=f"A list of allergens.\n{row}")
+    assert not withholds(check_sentence(f"{shown} [1].", (cited,)))
+    assert withholds(check_sentence(f"{shown.replace('no |', 'yes |')} [1].", (cited,)))
 
 
 def test_every_column_word_is_reachable() -> None:

@@ -16,6 +16,7 @@ from bus.runs.citing import citations_of
 from bus.wire.messages import AnswerSettled, AnswerVerified, RunFinished
 from bus.wire.parts import Conflict, Constraints, Contradiction, Flag, Sentence
 from bus.wire.settled import Settled
+from index.languages import LANGUAGES
 from prompts import notices
 from prompts.vocabulary import RELEASES, STYLES, Release, Style
 from tests.actors.scripted_powers import Screen
@@ -103,6 +104,11 @@ def places(message: AnswerSettled) -> list[str]:
 )
 def test_a_sentence_about_what_is_not_said_is_an_admission(text: str, admits: bool) -> None:
     assert is_admission(text) is admits
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_own_words_for_no_certain_answer_are_an_admission(language: str) -> None:
+    assert is_admission(notices.text("replies", "closest", language))
 
 
 @pytest.mark.parametrize("release", RELEASES)

@@ -255,6 +255,14 @@ def test_document_declares_itself_out_of_date(text: str, title: str) -> None:
         (document("x/fees.md", "Table of fees", date="2025-03-01"), document("y/fees.md", "Table of fees", date="2024-03-01")),
         (document("lease-2024.pdf", "Lease"), document("lease_draft.docx", "Lease")),
         (document("b.docx", "عقد الإيجار"), document("a.docx", "عقد الإيجار (مسودة)")),
+        (document("fees.md", "Fees", date="2024-03-01"), document("archive/fees.md", "Fees", date="2025-03-01")),
+        (document("Prix/tarifs 2025.pdf", "Tarifs 2025"), document("Vieux/tarifs.pdf", "Tarifs")),
+        (document("a/conditions.md", "Conditions de séjour", "Ces conditions remplacent les précédentes."),
+         document("anciens/depart.md", "Conditions de départ")),
+        (document("단팥빵 레시피.md", "단팥빵 레시피 – 2025년 5월 개정판"), document("단팥빵_옛날.txt", "단팥빵 옛날")),
+        (document("菜单.md", "菜单"), document("旧菜单.docx", "菜单")),
+        (document("الأسعار.md", "الأسعار"), document("قديم/الأسعار.md", "الأسعار")),
+        (document("precios.md", "Precios"), document("precios (antiguo).md", "Precios")),
         (document("a.md", "Rules", "The notice KX-014 is repealed."),
          document("b.md", "Notice to tenants", "Number KX-014, for all tenants.")),
     ],
@@ -270,6 +278,14 @@ def test_the_later_one_is_in_force(newer: Span, older: Span) -> None:
         (document("a.md", "Strategy 2024"), document("b.md", "Budget 2023")),
         (document("a.md", "Fees"), document("b.md", "Fees")),
         (document("Projets/a.md", "Bail"), document("b.md", "Bail")),
+        (document("archive/a/fees.md", "Fees"), document("archive/b/fees.md", "Fees")),
+        (
+            document("fees.md", "Fees"),
+            document("archives-building/fee-waivers.md", "Fee waivers for guests of the house"),
+        ),
+        (document("letter Ann.md", "Letter Ann"), document("old/letter Bob.md", "Letter Bob")),
+        (document("town/fees.md", "Fees of the town"), document("golden/fees.md", "Fees of the town")),
+        (document("菜单.md", "菜单"), document("旧金山/菜单.md", "菜单")),
         (document("a.md", "The uv tool", "The uv tool replaces pip in most projects."), document("b.md", "pip")),
     ],
 )
@@ -288,6 +304,8 @@ def test_requested_year_stays() -> None:
     assert standing(*two, asked="what is the strategy?") == {"strategy-2023.pdf": "strategy-2024.pdf"}
     lease = document("lease.pdf", "Lease"), document("lease-draft.docx", "Lease")
     assert standing(*lease, asked="what is the rent in the draft?") == {}
+    copies = document("lease.pdf", "Lease"), document("old/lease.pdf", "Lease")
+    assert standing(*copies, asked="what was the rent in the old lease?") == {}
 
 
 def test_conflict_names_the_out_of_date_side() -> None:

@@ -8,7 +8,7 @@ from actors.choosing.asked import fine_enough, holds, kind_of
 from index.languages import LANGUAGES, of
 from index.languages.characters import fold, normal, visible
 from index.languages.meaning import nearness
-from index.languages.negation import excludes, is_negated, negations
+from index.languages.negation import denies_too, excludes, is_negated, negations
 from index.languages.translation import translated
 from index.languages.words import Affix, affixes, grams, stem, terms
 from index.text.crossing import _names, _pattern, crossed
@@ -420,3 +420,21 @@ def test_prefix_check_loses_no_name(language: str) -> None:
     assert [
         question for question in asked if pattern.search(question) and not crossed(question, language, [other])
     ] == []
+
+
+@pytest.mark.parametrize(
+    ("heading", "sentence", "denies"),
+    [
+        ("Not covered", "A sick pet is not covered.", True),
+        ("Not covered", "Guests who have not paid the deposit.", False),
+        ("Not included", "Towels without lace.", False),
+        ("Ce qui n'est pas couvert", "La grossesse n'est pas un motif.", True),
+        ("No cubierto", "El embarazo no es un motivo.", True),
+        ("보장하지 않는 것", "임신은 사유가 되지 않는다.", True),
+        ("不承保的情况", "怀孕不是理由。", True),
+        ("لا يشمل", "الحمل لا يعد سببا.", True),
+        ("لا يشمل", "الأمتعة الثمينة.", False),
+    ],
+)
+def test_sentence_may_deny_what_its_heading_denies(heading: str, sentence: str, denies: bool) -> None:
+    assert denies_too(sentence, heading) == denies

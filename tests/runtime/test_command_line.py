@@ -121,13 +121,19 @@ def test_matching_words_are_bold_and_terminal_is_safe(capsys: pytest.CaptureFixt
         "1. A (https://example.org/a#b)\n   Shop › Terms, p. 3\n   Two \x1b[1mrefunds\x1b[0m[2J\n     a line"
     )
     print_passages([near, near], "en", more=False)
-    assert capsys.readouterr().out.endswith("2. A (https://example.org/a#b), Shop › Terms, p. 3\n\nShow more: --more\n")
+    assert capsys.readouterr().out.endswith(
+        "2. A (https://example.org/a#b), Shop › Terms, p. 3\n\nShow more (--more)\n"
+    )
     near = msgspec.structs.replace(near, best=(0, 11), missing=("shipping", "fees"))
     assert styled(*passage_pieces(1, near, "en")).splitlines()[2:] == [
         "   \x1b[1mTwo refunds\x1b[0m[2J",
         "     a line",
         "   Not in it: shipping, fees",
     ]
+    old = msgspec.structs.replace(near, outdated="B")
+    assert styled(*passage_pieces(1, old, "en")).splitlines()[2] == "   Out of date, replaced by: B"
+    print_passages([near, msgspec.structs.replace(old, outdated="")], "en", more=False)
+    assert "\n   Out of date\n   > Two refunds" in capsys.readouterr().out
     near = msgspec.structs.replace(near, text="So, Two refunds. " + "One more line. " * 12, best=(4, 15))
     assert styled(*passage_pieces(1, near, "en")).splitlines()[2:4] == ["   > \x1b[1mTwo refunds\x1b[0m", ""]
 
@@ -298,8 +304,6 @@ def test_language_without_a_table_is_one_line(monkeypatch: pytest.MonkeyPatch) -
     )
 
 
-@pytest.mark.parametrize(
-    ("language", "line"), [("fr", "fichier enregistré le 2026-05-04"), ("", "file saved on 2026-05-04")]
-)
-def test_day_of_a_file_is_in_the_language_of_the_answer(language: str, line: str) -> None:
-    assert line_about(About(date="2026-05-04T10:00:00", saved=True), language) == line
+@pytest.mark.parametrize(("saved", "line"), [(True, "A. Kim, version 2"), (False, "A. Kim, 2026-05-04, version 2")])
+def test_day_on_which_a_program_saved_a_copy_is_not_shown(saved: bool, line: str) -> None:
+    assert line_about(About(author="A. Kim", date="2026-05-04T10:00:00", version="2", saved=saved), "fr") == line

@@ -137,6 +137,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     amends: Pattern  # in the title or path of a document that changes parts of another
     ended: Pattern  # in a text that declares its own end
     retired: Pattern  # in a title that declares it
+    shelved: Pattern  # whole words in the path of a copy that another document of about that name replaces
     draft: Pattern  # in a title or path of what another document of that name replaces
     final: Pattern  # in a title or path of what replaces its drafts, which may have no other word for it
     withdraws: Pattern  # what ends something that another document promises

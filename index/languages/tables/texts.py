@@ -21,7 +21,6 @@ class Check(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 class Refusals(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Reasons why the documents do not answer."""
 
-    not_in_evidence: Text
     no_number: Text  # a number is asked for, and there is none
 
 

@@ -112,7 +112,8 @@ class Reference(Part, frozen=True, kw_only=True, omit_defaults=True):
 class NearPassage(Part, frozen=True, kw_only=True):
     """A passage shown as one of the closest, not as an answer. `marked`: stretches of `text` that match the question.
 
-    `headings` lead to it. `best` is the sentence that answers most likely, as a stretch of `text`. A record as
+    `headings` lead to it. `best` is the sentence that answers most likely, as a stretch of `text`. `outdated`: its document is out
+    of date; the title of what replaces it, empty where only the document itself says so. A record as
     clients read it also has the words of the question that this passage lacks as `missing`, unless it has none of them.
     """
 
@@ -127,6 +128,7 @@ class NearPassage(Part, frozen=True, kw_only=True):
     score: float
     headings: tuple[str, ...] = ()
     best: tuple[int, int] | msgspec.UnsetType = msgspec.UNSET
+    outdated: str | msgspec.UnsetType = msgspec.UNSET
     missing: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
 
 

@@ -66,8 +66,8 @@ export function showWords(place, box) {
 
 export function aboutOf(about) {
   if (!about) return "";
-  const day = (about.date || "").split("T")[0];
-  const told = [about.author, about.saved ? `${word("saved")} ${day}` : day, about.version && `${word("version")} ${about.version}`, about.recognized && word("recognized")];
+  const day = about.saved ? "" : (about.date || "").split("T")[0]; // a copy's day would read as the text's
+  const told = [about.author, day, about.version && `${word("version")} ${about.version}`, about.recognized && word("recognized")];
   return told.filter(Boolean).join(" · ");
 }
 
@@ -89,6 +89,8 @@ export function showPassages(list, passages, complete = 1) {
     const way = [trail(passage.headings, passage.title), passage.page !== null && word("page_n", { n: passage.page })];
     showPath(passage, opens ? title : box, opens ? "span" : "p");
     if (way.some(Boolean)) quoted(opens ? "span" : "p", way.filter(Boolean).join(" · "), opens ? title : box, "soft way");
+    if (passage.outdated !== undefined)
+      showMissing(make(opens ? "span" : "p", "", opens ? title : box, "soft way"), passage.outdated ? "replaced" : "outdated", [passage.outdated]);
     if (opens) glimpse(passage, quoted("span", "", title, "soft glimpse"));
     show(quoted("p", "", box, "words"), passage.text, passage.marked, "strong", { best: passage.best });
     if (passage.missing?.length) showMissing(make("p", "", box, "soft"), "missing", passage.missing);

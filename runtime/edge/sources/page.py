@@ -204,11 +204,10 @@ def _page(language: str, title: str) -> tuple[Element, Element]:
 def _add_head(main: Element, text: SourceText, to: Addresses, words: SourcePage, language: str) -> None:
     page_words = of(language).page["words"]
     about = text.about
-    day = about.date.partition("T")[0]
     facts = [
         text.source_id if text.title != text.source_id else "",
         about.author,
-        f"{page_words['saved']} {day}" if about.saved else day,
+        "" if about.saved else about.date.partition("T")[0],  # a copy's day would read as the text's
         f"{page_words['version']} {about.version}" if about.version else "",
         page_words["recognized"] if about.recognized else "",
     ]

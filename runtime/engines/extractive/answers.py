@@ -22,6 +22,7 @@ from index.languages.detection import detect
 from index.languages.words import terms
 from index.text.codes import without_article
 from index.text.sentences import split
+from prompts import notices
 from prompts.contracts import (
     SECTIONS,
     AnswerHint,
@@ -67,7 +68,7 @@ def answer_simple(prompt: AnswerSimple) -> str:
         else quote(asked, evidence, prompt.language, SIMPLE_CHARS, SIMPLE_WHOLE)[:SIMPLE_SENTENCES]
     )
     if not quoted:
-        return spoken(prompt.language).phrases.refusals.not_in_evidence
+        return notices.text("replies", "closest", prompt.language)
     if lists_documents(asked):
         return "\n".join(f"- {line}" for line in _with_names(in_reading_order(quoted)))
     if not prompt.safety_advice:
@@ -110,8 +111,8 @@ def answer_synthesis(prompt: AnswerSynthesis) -> Synthesis:
     quoted = quote(prompt.query, prompt.evidence, prompt.language, SYNTHESIS_CHARS)
     missing = lack(rank(prompt.query, prompt.language, prompt.evidence), prompt.query)
     if missing or not quoted:
-        refusals = spoken(prompt.language).phrases.refusals
-        reason = refusals.no_number if missing == "kind" else refusals.not_in_evidence
+        number = spoken(prompt.language).phrases.refusals.no_number
+        reason = number if missing == "kind" else notices.text("replies", "closest", prompt.language)
         return Synthesis(answer="", used_citations=(), confidence="low", refused=True, refuse_reason=reason)
     kept: list[Quoted] = []
     for q in quoted:
@@ -136,9 +137,7 @@ def answer_structured(prompt: AnswerStructured) -> StructuredAnswer:
     else:
         quoted = quote(prompt.question, prompt.contexts, prompt.language, STRUCTURED_CHARS)
     if not quoted:
-        return StructuredAnswer(
-            summary=spoken(prompt.language).phrases.refusals.not_in_evidence, details=(), citations=()
-        )
+        return StructuredAnswer(summary=notices.text("replies", "closest", prompt.language), details=(), citations=())
     shown = _within(quoted[: 1 + DETAILS], prompt.max_tokens)
     return StructuredAnswer(summary=shown[0].cited, details=tuple(q.cited for q in shown[1:]), citations=sources(shown))
 
@@ -180,7 +179,7 @@ def answer_report(prompt: AnswerReport) -> str:
     phrases = spoken(language).phrases
     quoted = chosen or quote(question, evidence, language)
     if not quoted:
-        return phrases.refusals.not_in_evidence
+        return notices.text("replies", "closest", language)
     lines = [
         f"**TL;DR** {laid_out(_summary(question, quoted))}",
         "",

@@ -11,7 +11,7 @@ from actors.choosing.rows import told
 from actors.gate.check import check_sentence, withholds
 from index.languages.characters import HAN
 from index.languages.detection import detect
-from index.languages.negation import excludes
+from index.languages.negation import denies_too, excludes
 from index.languages.words import terms
 from index.text.codes import without_article
 from index.text.sentences import CELLS, split
@@ -105,7 +105,7 @@ def clean(text: str) -> str:
 
 
 def cite(text: str, n: int, *, capital: bool = True) -> str:
-    """The sentence `text` with its marker before the final full stop, which is added if missing.
+    """The sentence `text` with its marker before the final full stop, which is added if missing, or behind another mark.
 
     It begins with a `capital`, as a lower-case word after a full stop would read as the same sentence; what is no word, such
     as a name in a program or one in a script without capitals, stays as it is.
@@ -120,7 +120,7 @@ def cite(text: str, n: int, *, capital: bool = True) -> str:
     body = text[: ending.start()].rstrip() if ending else text
     stop = ending.group() if ending and ending.group()[0] in ".!?。！？؟…" else "。" if _WIDE_STOP.search(body) else "."
     space = "" if stop[0] in "。！？" else " "
-    return f"{body}{space}[{n}]{stop}"
+    return f"{body}{stop}{space}[{n}]" if stop[-1] in "?!？！؟" else f"{body}{space}[{n}]{stop}"
 
 
 def shorten(text: str, limit: int) -> str:
@@ -225,6 +225,8 @@ def _introduction(read: Read) -> str:
         return intro
     above = without_article(clean(read.above))  # the number is not of what is said
     enough = bool(intro) and (excludes(intro) or not excludes(above))
+    if read.unit.kind in ("", "prose"):  # "Not covered: it is not covered" would read as its opposite
+        enough = enough or all(denies_too(read.text[start:end], above) for start, end in split(read.text))
     return intro if enough or {*terms(above)} <= {*terms(read.text)} else above
 
 

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 
 from bus.runs.run_record import RunRecord
 from index.source_paths import source_path
-from runtime.edge.cited import cited, markdown, opened_references
+from runtime.edge.cited import cited, each_markdown, markdown, opened_references
 from tests.runtime.edge.conftest import NEAR
 from tests.runtime.edge.strict_sse import parse
 
@@ -120,6 +120,8 @@ def test_markdown_quotes_passages_without_their_markup() -> None:
         "<blockquote>\n<p><strong>تُدفع</strong> المبالغ خلال 14 يومًا</p>\n</blockquote>\n"
     )
     assert markdown(()) == ""
+    (old,) = each_markdown([msgspec.structs.replace(NEAR[1], outdated="New *rules*")])
+    assert old.startswith("**1. ~~file.txt~~ → New \\*rules\\***\n")
 
 
 @pytest.mark.parametrize(

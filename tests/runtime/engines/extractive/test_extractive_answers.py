@@ -9,6 +9,7 @@ from actors.gate.check import check_sentence, withholds
 from index.languages import LANGUAGES, of
 from index.text.citations import markers, strip_markers
 from index.text.sentences import split
+from prompts import notices
 from prompts.contracts import AnswerHint, AnswerReport, AnswerSimple, AnswerStructured, AnswerSynthesis, Evidence
 from prompts.vocabulary import Language
 from runtime.engines.extractive.answers import (
@@ -43,7 +44,7 @@ def test_sentences_are_verbatim_cited_and_pass_the_gate(language: str, question:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_without_evidence_the_answer_admits_it(language: Language) -> None:
     reply = answer_simple(AnswerSimple(original_query="?", retrieved_chunks=(), language=language, safety_advice="X"))
-    assert reply == of(language).phrases.refusals.not_in_evidence
+    assert reply == notices.text("replies", "closest", language)
 
 
 def test_sentences_in_the_question_language_come_first() -> None:
@@ -61,7 +62,8 @@ def test_sentences_in_the_question_language_come_first() -> None:
     [
         ("It rains.", "It rains [3]."),
         ("It rains", "It rains [3]."),
-        ("It rains!", "It rains [3]!"),
+        ("It rains!", "It rains! [3]"),
+        ("下雨了？", "下雨了？[3]"),
         ("He said “no.”", "He said “no.” [3]."),
         ("# It  rains\nhere.", "It rains here [3]."),
         ("It rains[12].", "It rains [3]."),
@@ -70,11 +72,11 @@ def test_sentences_in_the_question_language_come_first() -> None:
         ("下雨了", "下雨了[3]。"),
         ("df命令", "df命令[3]。"),
         ("비가 온다.", "비가 온다 [3]."),
-        ("هل تمطر؟", "هل تمطر [3]؟"),
+        ("هل تمطر؟", "هل تمطر؟ [3]"),
         ("one:", "One [3]."),
     ],
 )
-def test_marker_precedes_the_full_stop(text: str, cited: str) -> None:
+def test_marker_precedes_the_full_stop_and_follows_other_marks(text: str, cited: str) -> None:
     assert cite(text, 3) == cited
 
 
@@ -106,7 +108,7 @@ def test_synthesis_refuses_in_the_question_language(language: str, question: str
     reply = answer_synthesis(AnswerSynthesis(query=question, evidence=evidence(*PASSAGES[language]), language=language))
     assert reply.refused
     assert reply.answer == ""
-    assert reply.refuse_reason == of(language).phrases.refusals.not_in_evidence
+    assert reply.refuse_reason == notices.text("replies", "closest", language)
 
 
 def test_refusal_names_the_missing_kind() -> None:
