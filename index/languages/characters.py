@@ -99,6 +99,7 @@ _FOLDED: Final = str.maketrans(
         letter: "".join(part for part in unicodedata.normalize("NFD", letter) if not unicodedata.combining(part))
         for letter in map(chr, range(0xC0, 0x250))
     }
+    | {"æ": "ae", "œ": "oe"}
     | ARABIC_LETTERS
 )
 
