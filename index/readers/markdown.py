@@ -13,6 +13,7 @@ from index.readers.formats import Format, Source, TextBuilder
 from index.readers.html import read_fragment
 from index.readers.markdown_inline import Anchors, InlineText
 from index.readers.markdown_syntax import parser, read_lines, title_parser
+from index.readers.tabular import Head, has_labels
 from index.readers.templating import taken_out
 from index.readers.text import decode
 
@@ -260,7 +261,11 @@ class _Walk:
             elif kind == "td_open":
                 rows[-1].append(self._inline(at + 1))
             at += 1
-        self._builder.table(filter(None, rows), header)
+        body = [cells for cells in rows if cells]
+        if has_labels([header, *body], marked=True):
+            Head((), (), 0, labels=True).add(self._builder, [header, *body])
+        else:
+            self._builder.table(body, header)
         return at + 1
 
 
