@@ -281,7 +281,7 @@ FORMATS = (
         read_markdown,
         "markdown-it-py, mdit-py-plugins",
         "front matter, headings and their anchors, lists, tables, code, quotations, definitions, footnotes, asides, HTML",
-        "addresses of links, comments, template tags and shortcodes",
+        "addresses of links, comments, template tags, shortcodes but for the names of variables",
     ),
     Format(
         "MDX",
