@@ -196,7 +196,7 @@ class _Walk:
 
     def _item(self, token: Token) -> None:
         number = self._numbers[-1]
-        marker = "- " if number is None else f"{number}{token.markup} "
+        marker = "- " if number is None else token.meta.get("letter") or f"{number}{token.markup} "
         if number is not None:
             self._numbers[-1] = number + 1
         self._frames.append(_Frame("list_item", marker, len(self._numbers)))
@@ -280,7 +280,7 @@ FORMATS = (
         (".md", ".markdown"),
         read_markdown,
         "markdown-it-py, mdit-py-plugins",
-        "front matter, headings and their anchors, lists, tables, code, quotations, definitions, footnotes, asides, HTML",
+        "front matter, headings and their anchors, lists (lettered ones too), tables, code, quotations, definitions, footnotes, asides, HTML",
         "addresses of links, comments, template tags, shortcodes but for the names of variables",
     ),
     Format(
