@@ -32,8 +32,8 @@ _DIRECTIVE = re.compile(r"\{(?:code|code-block|code-cell|sourcecode|literalinclu
 _CONTAINER_ENDS = re.compile(r"^[ \t]*:{3,}[ \t]*$", re.MULTILINE)
 _CONTAINERS = re.compile(r"<(/?)(?:table|ul|ol|dl)\b", re.IGNORECASE)
 _RAW = re.compile(r"\{%-?\s*raw\s*-?%\}(.*?)\{%-?\s*endraw\s*-?%\}", re.DOTALL)
-#: Anything that could be seen: a letter outside tags, or the text that replaces a picture.
-_TEXT_OF_HTML = re.compile(r"(?:\A|>)(?!<)[^<]*[^\s<]|\balt\s*=")
+#: Anything that is said: a letter outside tags.
+_TEXT_OF_HTML = re.compile(r"(?:\A|>)(?!<)[^<]*[^\s<]")
 #: All of an item: `[Title](address)`, also emphasised.
 _ONLY_LINK = re.compile(r"[*_]{0,2}\[[^\[\]\n]+\]\([^()\s]*\)[*_]{0,2}")
 _NOTE = re.compile(r"\[\d+\]")
@@ -280,8 +280,9 @@ FORMATS = (
         (".md", ".markdown"),
         read_markdown,
         "markdown-it-py, mdit-py-plugins",
-        "front matter, headings and their anchors, lists (lettered ones too), tables, code, quotations, definitions, footnotes, asides, HTML",
-        "addresses of links, comments, template tags, shortcodes but for the names of variables",
+        "front matter, headings and their anchors, lists (lettered ones too), tables, code, quotations, definitions, "
+        "footnotes, asides, HTML",
+        "addresses of links, pictures that stand alone, icons, comments, template tags, shortcodes but for the names of variables",
     ),
     Format(
         "MDX",

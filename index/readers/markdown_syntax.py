@@ -47,6 +47,13 @@ _FIRST_LETTERS = ("a", "i")
 _EARLIER = {(chr(one + 1), chr(one)) for one in range(ord("a"), ord("z"))} | {
     (roman(n + 1), roman(n)) for n in range(30)
 }
+#: A line of nothing but pictures, which may be links.
+_PICTURES = re.compile(
+    rf"[\s{PRIVATE}]*+(?:(?:\[?!\[[^\[\]]*+\](?:\((?:[^()]|\([^()]*+\))*+\)|\[[^\[\]]*+\])(?:\]\([^()]*+\))?|<img\b[^<>]*+>)"
+    rf"[\s{PRIVATE}]*+)++"
+)
+#: An icon of a site's theme, by its name.
+_ICON = re.compile(r"(?<![`\w]):(?:material|octicons|simple|fontawesome)((?:-[a-z0-9]++)++):")
 #: So many brackets may be open within one another.
 _BRACKETS = 100
 _ALONE = re.compile(rf"[{PRIVATE}\s]+")
@@ -78,6 +85,7 @@ def _parser(mdx: bool, footnotes: bool, definitions: bool) -> MarkdownIt:
         markdown.block.ruler.before("table", "plain", _plain)
     markdown.block.ruler.before("fence", "aside", _aside, _ENDS_PARAGRAPH)
     markdown.core.ruler.before("inline", "anchors_and_alerts", _anchors_and_alerts)
+    markdown.core.ruler.before("inline", "pictures_and_icons", _pictures_and_icons)
     markdown.core.ruler.at("inline", _slow_lines)
     markdown.disable("text_join")  # an escaped mark stays apart from a leftover mark
     return markdown.disable("code") if mdx else markdown
@@ -91,6 +99,26 @@ def _slow_lines(state: StateCore) -> None:
                 token.children.append(Token("text", "", 0, content=token.content))
             elif not is_quick(token.content):
                 state.md.inline.parse(token.content, state.md, state.env, token.children)
+
+
+def _pictures_and_icons(state: StateCore) -> None:
+    """Leave out icons, and the text in place of a picture that stands alone: it is not what the document says."""
+    for before, token in itertools.pairwise(state.tokens):
+        if token.type != "inline":
+            continue
+        text = token.content
+        if before.type == "paragraph_open" and ("![" in text or "<img" in text):
+            text = "\n".join(line for line in text.split("\n") if not _PICTURES.fullmatch(line))
+        if ":" in text:
+            seen = _ICON.sub("", text)
+            text = (
+                _ICON.sub(_words, text) if _ALONE.fullmatch(seen + " ") else seen
+            )  # alone, in a cell, it says something
+        token.content = text.strip()
+
+
+def _words(icon: re.Match[str]) -> str:
+    return icon[1].replace("-", " ").strip()
 
 
 def _is_deep(text: str) -> bool:

@@ -22,7 +22,9 @@ _RAW_OPEN = re.compile(r"<(?:script|style|pre|textarea)\b", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _TEMPLATE = re.compile(
     r"\{%(?P<liquid>.{0,4000}?)%\}|\{\{(?P<code>[<%].{0,4000}?[%>]|[^{}]{0,2000}(?:\{[^{}]*\}[^{}]*){0,20}|/\*.{0,4000}?\*/)\}\}"
-    r"|\{#[ \t\n].{0,4000}?#\}|\{:[^{}\n]*\}|\{\.[\w-][^{}\n]*\}(?=[ \t]*$)",
+    r"|\{#[ \t\n].{0,4000}?#\}|\{:[^{}\n]*\}|\{\.[\w-][^{}\n]*\}(?=[ \t]*$)"
+    # behind a picture, a link or an icon: `{ .small width="400" }`
+    r"|(?<=[)\]:])\{(?:[ \t]*+(?:[.#][\w-]++|[\w-]++=(?:\"[^\"\n]*+\"|'[^'\n]*+'|[^\s{}\"']++)))++[ \t]*+\}",
     re.DOTALL | re.MULTILINE,
 )
 _COMMENTED = re.compile(r"\{/\*.*?\*/\}", re.DOTALL)
