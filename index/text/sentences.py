@@ -36,6 +36,8 @@ _MARKER_BEGUN = re.compile(r"[ \t\u00a0\u202f]*(?:[\[［【][\s\d٠-٩۰-۹０-�
 _QUOTES = re.compile(r"[ \t]*>[ \t]*([\"“„«「『])")
 _CLOSES: Final = {'"': '"', "“": '”"', "„": "“”", "«": "»", "「": "」", "『": "』"}
 _GUILLEMET = re.compile(r"[ \t\u00a0\u202f]{1,2}»")
+#: The dots that lead from a name to its amount or page.
+_LEADERS = re.compile(r"\.{5,}|…{2,}|\. \.")
 _WORD = re.compile(r"[^\W\d_]+")
 _TABLE_OR_HEADING = re.compile(r"\s*(?:#{1,6}\s|\|)")
 #: The beginning of a row: a bar, a cell with its column's name, or two cells.
@@ -224,7 +226,11 @@ def _ends(  # noqa: PLR0911 - one rule a line reads best
         return _after_fence(text, start, stop) or _line_ends(
             text, start, stop, gap, following, goes_on=goes_on, final=final
         )
-    if _in_row(text, start, stop):
+    if (
+        _in_row(text, start, stop)
+        or _LEADERS.match(text, stop)
+        or text.startswith(". .", max(start, stop - 2), stop + 1)
+    ):
         return False
     if mark in _NO_SPACE_NEEDED:
         return True
