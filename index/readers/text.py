@@ -210,9 +210,10 @@ def _lines(text: str, start: int, end: int) -> Iterator[Block]:
 def _facts(lines: list[str], start: int) -> Iterator[Block]:
     """A paragraph, parted before each line with a label where half of them have one."""
     labels = [LABEL.match(line) is not None for line in lines]
+    parted = 2 * sum(labels) >= len(lines)
     first, at, end = start, start, start
     for line, label in zip(lines, labels, strict=True):
-        if label and at > start and 2 * sum(labels) >= len(lines):
+        if label and parted and at > start:
             yield Block(first, end)
             first = at + len(line) - len(line.lstrip())
         end = at + len(line.rstrip())

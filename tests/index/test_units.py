@@ -171,6 +171,7 @@ def test_split(row: str) -> None:
             ["Oven ......... 1,206.00", "Taxes . . . 250.20.", "It is due."],
         ),
         ("Wait.... Then go.", ["Wait....", "Then go."]),
+        ("It is so. .... Open .gitignore. .env too.", ["It is so.", "Open .gitignore.", ".env too."]),
         ("  \n ... \n", []),
         ("", []),
     ],
