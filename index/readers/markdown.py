@@ -282,7 +282,8 @@ FORMATS = (
         "markdown-it-py, mdit-py-plugins",
         "front matter, headings and their anchors, lists (lettered ones too), tables, code, quotations, definitions, "
         "footnotes, asides, HTML",
-        "addresses of links, pictures that stand alone, icons, comments, template tags, shortcodes but for the names of variables",
+        "addresses of links, pictures that stand alone, icons, comments, template tags, shortcodes but for the names of "
+        "variables",
     ),
     Format(
         "MDX",

@@ -48,10 +48,8 @@ _EARLIER = {(chr(one + 1), chr(one)) for one in range(ord("a"), ord("z"))} | {
     (roman(n + 1), roman(n)) for n in range(30)
 }
 #: A line of nothing but pictures, which may be links.
-_PICTURES = re.compile(
-    rf"[\s{PRIVATE}]*+(?:(?:\[?!\[[^\[\]]*+\](?:\((?:[^()]|\([^()]*+\))*+\)|\[[^\[\]]*+\])(?:\]\([^()]*+\))?|<img\b[^<>]*+>)"
-    rf"[\s{PRIVATE}]*+)++"
-)
+_PICTURE = r"\[?!\[[^\[\]]*+\](?:\((?:[^()]|\([^()]*+\))*+\)|\[[^\[\]]*+\])(?:\]\([^()]*+\))?|<img\b[^<>]*+>"
+_PICTURES = re.compile(rf"[\s{PRIVATE}]*+(?:(?:{_PICTURE})[\s{PRIVATE}]*+)++")
 #: An icon of a site's theme, by its name.
 _ICON = re.compile(r"(?<![`\w]):(?:material|octicons|simple|fontawesome)((?:-[a-z0-9]++)++):")
 #: So many brackets may be open within one another.

@@ -73,9 +73,9 @@ def head(rows: Sequence[Sequence[str]], grouping: Collection[int] = ()) -> Head:
 
 
 def has_labels(rows: Sequence[Sequence[str]], *, marked: bool = False) -> bool:
-    """Whether each of two columns' rows, the first too, is a label and its value. `marked`: the format makes it a header.
+    """Whether each row of two columns, the first too, is a label and its value. `marked`: the format makes it a header.
 
-    The first row says so by a value with a unit, or one like those below; else the units below, which are of different things.
+    The first row shows it by a value with a unit, or by one like those below; else different units below show it.
     """
     if len(rows) < 2 or any(len(cells) != 2 for cells in rows):
         return False

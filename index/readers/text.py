@@ -248,8 +248,8 @@ def _is_running(line: str) -> bool:
 def _own_end(text: str, begin: int, stop: int, *, last: bool) -> int:
     """Where an item ends before `stop`: at a line that is not indented and does not go on with the one before it.
 
-    A line goes on if it begins with a small letter, or if the line before it is as long as lines that a program breaks. Below
-    the `last` item it goes on with no capital.
+    A line goes on if it begins with a small letter, or if the line before it is as long as lines that a program breaks.
+    Below the `last` item of all, a line that begins with a capital never goes on.
     """
     at = begin
     while (newline := text.find("\n", at, stop)) >= 0:
