@@ -91,8 +91,8 @@ def has_labels(rows: Sequence[Sequence[str]], *, marked: bool = False) -> bool:
 
 
 def labelled(cells: Sequence[str]) -> str:
-    """`Label: value`"""
-    return row(cells[1:], [cells[0].strip().rstrip("".join(_COLONS)).rstrip()])
+    """`Label: value`, or the label alone."""
+    return row(cells[1:], [cells[0].strip().rstrip("".join(_COLONS)).rstrip()]) or row(cells[:1])
 
 
 def _unit(cell: str) -> str | None:
