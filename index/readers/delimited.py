@@ -35,9 +35,7 @@ def read_delimited(source: Source) -> Document:
     sample = list(islice(rows, SAMPLE))
     builder = TextBuilder()
     first = head(sample)
-    for title in first.titles:
-        builder.add(title)
-    builder.table(chain(sample[first.rows :], rows), first.names)
+    first.add(builder, chain(sample[first.rows :], rows))
     return builder.finish(source.source_id, source.title)
 
 

@@ -6,13 +6,13 @@ each with its title and header.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import datetime, time
 from functools import cache
 from typing import NamedTuple
 
 from index.readers.formats import TextBuilder, Unreadable, row
-from index.readers.tabular import SAMPLE, head, is_certain
+from index.readers.tabular import SAMPLE, Head, head, is_certain
 
 #: Of one workbook. A cell takes about 200 bytes while its sheet is read.
 MAX_CELLS = 2_000_000
@@ -142,7 +142,7 @@ def add_sheet(builder: TextBuilder, name: str, grid: Grid) -> None:
         return
     sheet = name if name.isidentifier() else "'" + name.replace("'", "''") + "'"
     builder.add(name, "heading", 1, anchor=f"{sheet}!A1")
-    names: Sequence[str] = ()
+    told = Head((), (), 0)
     before: Table | None = None
     for table in grid.tables():
         rows = grid.cells(table)
@@ -162,10 +162,9 @@ def add_sheet(builder: TextBuilder, name: str, grid: Grid) -> None:
         if not goes_on:
             for title in first.titles:
                 builder.add(title)
-            names, start = first.names, first.rows
-            if names:
-                builder.add(row(names), "table_header")
-        _add_rows(builder, sheet, grid, table, rows, names, start)
+            told, start = first, first.rows
+            builder.add(row(first.names), "table_header")
+        _add_rows(builder, sheet, grid, table, rows, told, start)
         before = table
 
 
@@ -175,7 +174,7 @@ def _add_rows(
     grid: Grid,
     table: Table,
     rows: list[list[str]],
-    names: Sequence[str],
+    first: Head,
     start: int,
 ) -> None:
     """The rows from `start`. One merged over all columns is a title within the table; single cells at the end are notes."""
@@ -189,7 +188,7 @@ def _add_rows(
         if at >= notes or (len(table.columns) > 2 and grid.is_wide(number, table)):
             builder.add(rows[at][0], anchor=anchor)
         else:
-            builder.add(row(rows[at], names), "table_row", anchor=anchor)
+            builder.add(first.row(rows[at]), "table_row", anchor=anchor)
 
 
 def _cells(sheet: str, number: int, table: Table) -> str:

@@ -8,7 +8,7 @@ from lxml.html import HtmlElement
 
 from index.model import BlockKind
 from index.readers.formats import row
-from index.readers.tabular import Head, in_a_cell, joined
+from index.readers.tabular import Head, has_labels, in_a_cell, joined, labelled
 
 #: The content of the cells of a table that only arranges the page.
 _ARRANGED = ("table", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "ul", "ol", "dl", "blockquote", "section", "article")
@@ -71,26 +71,25 @@ def arranges_the_page(table: HtmlElement, found: list[Row]) -> bool:
 
 def pieces(found: list[Row], read: Callable[[HtmlElement], tuple[str, list[CellPart]]]) -> Iterator[CellPart]:
     """The blocks of a table: each row with the names of its columns, and below it the code in its cells."""
-    value: dict[HtmlElement, str] = {}
+    value = {cell: read(cell) for one in found for cell in one.own}
+    lines = [["" if cell is None else value[cell][0] for cell in one.cells] for one in found]
+    if has_labels(lines) and not any(one.in_head or any(map(is_header_cell, one.own)) for one in found):
+        lines = [[labelled(cells)] for cells in lines]
     columns: list[str] = []
     head: list[list[str]] = []
     body = any(not one.is_header for one in found)
-    for one in found:
-        below: list[CellPart] = []
-        for cell in one.own:
-            value[cell], more = read(cell)
-            below += more
-        texts = ["" if cell is None else value[cell] for cell in one.cells]
+    for one, texts in zip(found, lines, strict=True):
         if one.label is not None and one.in_head:
-            yield CellPart(value[one.label], "prose")
+            yield CellPart(value[one.label][0], "prose")
         elif one.label is None and one.is_header and (body or one.in_head or one is found[0]):
             head.append(texts)
         else:
             if head:
                 columns, head = list(joined(head)), []
                 yield CellPart(row(columns), "table_header")
-            yield CellPart(value[one.label] if one.label is not None else _named(one, texts, columns), "table_row")
-        yield from below
+            yield CellPart(value[one.label][0] if one.label is not None else _named(one, texts, columns), "table_row")
+        for cell in one.own:
+            yield from value[cell][1]
     if head:
         yield CellPart(row(joined(head)), "table_header")
 

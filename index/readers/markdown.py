@@ -13,6 +13,7 @@ from index.readers.formats import Format, Source, TextBuilder
 from index.readers.html import read_fragment
 from index.readers.markdown_inline import Anchors, InlineText
 from index.readers.markdown_syntax import parser, read_lines, title_parser
+from index.readers.tabular import Head, has_labels
 from index.readers.templating import taken_out
 from index.readers.text import decode
 
@@ -31,8 +32,8 @@ _DIRECTIVE = re.compile(r"\{(?:code|code-block|code-cell|sourcecode|literalinclu
 _CONTAINER_ENDS = re.compile(r"^[ \t]*:{3,}[ \t]*$", re.MULTILINE)
 _CONTAINERS = re.compile(r"<(/?)(?:table|ul|ol|dl)\b", re.IGNORECASE)
 _RAW = re.compile(r"\{%-?\s*raw\s*-?%\}(.*?)\{%-?\s*endraw\s*-?%\}", re.DOTALL)
-#: Anything that could be seen: a letter outside tags, or the text that replaces a picture.
-_TEXT_OF_HTML = re.compile(r"(?:\A|>)(?!<)[^<]*[^\s<]|\balt\s*=")
+#: Anything that is said: a letter outside tags.
+_TEXT_OF_HTML = re.compile(r"(?:\A|>)(?!<)[^<]*[^\s<]")
 #: All of an item: `[Title](address)`, also emphasised.
 _ONLY_LINK = re.compile(r"[*_]{0,2}\[[^\[\]\n]+\]\([^()\s]*\)[*_]{0,2}")
 _NOTE = re.compile(r"\[\d+\]")
@@ -195,7 +196,7 @@ class _Walk:
 
     def _item(self, token: Token) -> None:
         number = self._numbers[-1]
-        marker = "- " if number is None else f"{number}{token.markup} "
+        marker = "- " if number is None else token.meta.get("letter") or f"{number}{token.markup} "
         if number is not None:
             self._numbers[-1] = number + 1
         self._frames.append(_Frame("list_item", marker, len(self._numbers)))
@@ -260,7 +261,11 @@ class _Walk:
             elif kind == "td_open":
                 rows[-1].append(self._inline(at + 1))
             at += 1
-        self._builder.table(filter(None, rows), header)
+        body = [cells for cells in rows if cells]
+        if has_labels([header, *body], marked=True):
+            Head((), (), 0, labels=True).add(self._builder, [header, *body])
+        else:
+            self._builder.table(body, header)
         return at + 1
 
 
@@ -275,8 +280,10 @@ FORMATS = (
         (".md", ".markdown"),
         read_markdown,
         "markdown-it-py, mdit-py-plugins",
-        "front matter, headings and their anchors, lists, tables, code, quotations, definitions, footnotes, asides, HTML",
-        "addresses of links, comments, template tags and shortcodes",
+        "front matter, headings and their anchors, lists (lettered ones too), tables, code, quotations, definitions, "
+        "footnotes, asides, HTML",
+        "addresses of links, pictures that stand alone, icons, comments, template tags, shortcodes but for the names of "
+        "variables",
     ),
     Format(
         "MDX",

@@ -19,6 +19,7 @@ from markdown_it.utils import EnvType
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
+from index.readers.formats import roman
 from index.readers.markdown_inline import is_quick
 from index.readers.templating import FIRST, LAST, PRIVATE
 
@@ -40,6 +41,17 @@ _DIRECTIVE = re.compile(
     r"\[[a-z][\w-]*(?:[ \t]+[\w-]+(?:=(?:\"[^\"]*\"|'[^']*'|[^\s\]]+))?)*[ \t]+[\w-]+=[^\]\n]*\]|\[\[?_?toc_?\]\]?|\[cut\]",
     re.IGNORECASE,
 )
+#: A list's letter or small Roman number: one that begins a list, or that follows one before it.
+_LETTERED = re.compile(r"([a-z]|[ivx]{2,5})[.)] {1,4}(?=[^ \n])(?![A-Z]\.)")
+_FIRST_LETTERS = ("a", "i")
+_EARLIER = {(chr(one + 1), chr(one)) for one in range(ord("a"), ord("z"))} | {
+    (roman(n + 1), roman(n)) for n in range(30)
+}
+#: A line of nothing but pictures, which may be links.
+_PICTURE = r"\[?!\[[^\[\]]*+\](?:\((?:[^()]|\([^()]*+\))*+\)|\[[^\[\]]*+\])(?:\]\([^()]*+\))?|<img\b[^<>]*+>"
+_PICTURES = re.compile(rf"[\s{PRIVATE}]*+(?:(?:{_PICTURE})[\s{PRIVATE}]*+)++")
+#: An icon of a site's theme, by its name.
+_ICON = re.compile(r"(?<![`\w]):(?:material|octicons|simple|fontawesome)((?:-[a-z0-9]++)++):")
 #: So many brackets may be open within one another.
 _BRACKETS = 100
 _ALONE = re.compile(rf"[{PRIVATE}\s]+")
@@ -71,6 +83,7 @@ def _parser(mdx: bool, footnotes: bool, definitions: bool) -> MarkdownIt:
         markdown.block.ruler.before("table", "plain", _plain)
     markdown.block.ruler.before("fence", "aside", _aside, _ENDS_PARAGRAPH)
     markdown.core.ruler.before("inline", "anchors_and_alerts", _anchors_and_alerts)
+    markdown.core.ruler.before("inline", "pictures_and_icons", _pictures_and_icons)
     markdown.core.ruler.at("inline", _slow_lines)
     markdown.disable("text_join")  # an escaped mark stays apart from a leftover mark
     return markdown.disable("code") if mdx else markdown
@@ -84,6 +97,26 @@ def _slow_lines(state: StateCore) -> None:
                 token.children.append(Token("text", "", 0, content=token.content))
             elif not is_quick(token.content):
                 state.md.inline.parse(token.content, state.md, state.env, token.children)
+
+
+def _pictures_and_icons(state: StateCore) -> None:
+    """Leave out icons, and the text in place of a picture that stands alone: it is not what the document says."""
+    for before, token in itertools.pairwise(state.tokens):
+        if token.type != "inline":
+            continue
+        text = token.content
+        if before.type == "paragraph_open" and ("![" in text or "<img" in text):
+            text = "\n".join(line for line in text.split("\n") if not _PICTURES.fullmatch(line))
+        if ":" in text:
+            seen = _ICON.sub("", text)
+            text = (
+                _ICON.sub(_words, text) if _ALONE.fullmatch(seen + " ") else seen
+            )  # alone, in a cell, it says something
+        token.content = text.strip()
+
+
+def _words(icon: re.Match[str]) -> str:
+    return icon[1].replace("-", " ").strip()
 
 
 def _is_deep(text: str) -> bool:
@@ -130,8 +163,8 @@ def _aside(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     if at >= state.eMarks[start]:
         return False
     first = state.src[at]
-    rule = _RULES.get(first) or (_set_apart if FIRST <= ord(first) <= LAST else None)
-    return rule is not None and not state.is_code_block(start) and rule(state, start, end, silent)
+    rule = _RULES.get(first) or (_set_apart if FIRST <= ord(first) <= LAST else _lettered)
+    return not state.is_code_block(start) and rule(state, start, end, silent)
 
 
 def _plain(state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -141,10 +174,12 @@ def _plain(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """
     if state.level >= _NESTING - 4 or state.is_code_block(start) or not _first(state, start).isalpha():
         return False
+    if _letter(state, start):
+        return False
     rules, parent, after = state.md.block.ruler.getRules("paragraph"), state.parentType, start + 1
     state.parentType = "paragraph"
     while after < state.lineMax and (first := _first(state, after)):
-        if not first.isalpha() and 0 <= state.sCount[after] <= state.blkIndent + 3:
+        if (not first.isalpha() or _letter(state, after)) and 0 <= state.sCount[after] <= state.blkIndent + 3:
             if first in "-=|:" and state.sCount[after] >= state.blkIndent:
                 state.parentType = parent
                 return False
@@ -230,6 +265,34 @@ def _indented(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     state.md.block.tokenize(state, start + 1, after)
     state.blkIndent -= 4
     state.parentType, state.lineMax, state.line = parent, last, after
+    return True
+
+
+def _letter(state: StateBlock, line: int) -> re.Match[str] | None:
+    """The letter or Roman number that makes the line an item, as pandoc has them."""
+    found = _LETTERED.match(state.src, state.bMarks[line] + state.tShift[line], state.eMarks[line])
+    seen: set[str] = state.env.setdefault("letters", set())
+    begins = found and (found[1] in _FIRST_LETTERS or any((found[1], one) in _EARLIER for one in seen))
+    return found if begins else None
+
+
+def _lettered(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Each lettered item is a list of its own."""
+    found = _letter(state, start)
+    if not found or silent:
+        return found is not None
+    state.env["letters"].add(found[1])
+    before = state.tShift[start], state.sCount[start], state.blkIndent, state.parentType
+    state.push("ordered_list_open", "ol", 1)
+    state.push("list_item_open", "li", 1).meta["letter"] = found[0]
+    width = len(found[0])
+    state.tShift[start] += width
+    state.sCount[start] += width
+    state.blkIndent, state.parentType = state.sCount[start], "list"
+    state.md.block.tokenize(state, start, end)
+    state.tShift[start], state.sCount[start], state.blkIndent, state.parentType = before
+    state.push("list_item_close", "li", -1)
+    state.push("ordered_list_close", "ol", -1)
     return True
 
 

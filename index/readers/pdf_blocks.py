@@ -14,6 +14,7 @@ from index.model import BlockKind
 from index.readers.pdf_grids import with_grids, with_tables
 from index.readers.pdf_lines import Line, regions
 from index.readers.pdf_page import Page, Run, Table
+from index.readers.text import LABEL
 
 _ARTICLE = union(lambda language: language.headings.numbered_line).pattern
 _BULLET = re.compile(r"[-–—*•·▪●○□■◆◇※‣⁃∙◦➢➤►✓✔❖\uf000-\uf0ff]\s+|[•▪●○■◆‣⁃◦➢➤►❖\uf000-\uf0ff]|o\s+(?=[A-Z])")
@@ -143,7 +144,7 @@ def _begins(group: list[Line], line: Line, edge: float, usual: float) -> bool:
         return True
     if _NUMBER.match(text):
         return broken or (_marker(group[0].text) is not None and abs(line.start - group[0].start) < 0.5 * line.size)
-    if text[:1].islower() and not ended:
+    if text[:1].islower() and not ended and not (LABEL.match(text) and _had_room(before, line, edge)):
         return False
     if _marker(group[0].text) and line.start > group[0].start + 0.5 * line.size:
         return broken and ended and _had_room(before, line, edge)

@@ -14,6 +14,7 @@ from index.readers.formats import TextBuilder, row
 from index.readers.pdf_blocks import LONGEST_HEADING, Body, Part, parts_of
 from index.readers.pdf_page import Page, Run, Table
 from index.readers.pdf_properties import Bookmark
+from index.readers.tabular import has_labels, labelled
 from index.readers.text import chapters
 
 _NUMBERS = re.compile(r"\d+|^[ivxlc]+$")
@@ -121,10 +122,13 @@ def _add_table(builder: TextBuilder, table: Table, above: Table | None, words: f
     """A table that goes on from the one above, on the page before, has the same columns and need not repeat their names."""
     rows = [[joined(cell.splitlines(), words) for cell in row] for row in table.rows]
     columns = [joined(name.splitlines(), words) for name in table.columns]
+    whole = [columns, *rows] if any(columns) else rows
     if above is not None and above.columns and _same(above.edges, table.edges) and table.columns != above.columns:
-        rows = [columns, *rows] if any(columns) else rows
+        rows = whole
         table = table._replace(columns=above.columns)
         columns = [joined(name.splitlines(), words) for name in above.columns]
+    elif has_labels(whole):
+        table, columns, rows = table._replace(columns=()), [], [[labelled(cells)] for cells in whole]
     elif above is None or not table.columns or table.columns != above.columns:
         builder.add(row(columns), "table_header")
     for cells in rows:

@@ -130,9 +130,7 @@ def _add_table(builder: TextBuilder, table: "Table") -> None:
                     if 1 < cell.span_width < len(line.cells):
                         grouping.add(at)
     first = head(rows, grouping) if table.first_row else Head((), (), 0)
-    for title in first.titles:
-        builder.add(title)
-    builder.table(rows[first.rows :], first.names)
+    first.add(builder, rows[first.rows :])
 
 
 def _add_chart(builder: TextBuilder, chart: "Chart") -> None:

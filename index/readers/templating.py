@@ -22,7 +22,9 @@ _RAW_OPEN = re.compile(r"<(?:script|style|pre|textarea)\b", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _TEMPLATE = re.compile(
     r"\{%(?P<liquid>.{0,4000}?)%\}|\{\{(?P<code>[<%].{0,4000}?[%>]|[^{}]{0,2000}(?:\{[^{}]*\}[^{}]*){0,20}|/\*.{0,4000}?\*/)\}\}"
-    r"|\{#[ \t\n].{0,4000}?#\}|\{:[^{}\n]*\}|\{\.[\w-][^{}\n]*\}(?=[ \t]*$)",
+    r"|\{#[ \t\n].{0,4000}?#\}|\{:[^{}\n]*\}|\{\.[\w-][^{}\n]*\}(?=[ \t]*$)"
+    # behind a picture, a link or an icon: `{ .small width="400" }`
+    r"|(?<=[)\]:])\{(?:[ \t]*+(?:[.#][\w-]++|[\w-]++=(?:\"[^\"\n]*+\"|'[^'\n]*+'|[^\s{}\"']++)))++[ \t]*+\}",
     re.DOTALL | re.MULTILINE,
 )
 _COMMENTED = re.compile(r"\{/\*.*?\*/\}", re.DOTALL)
@@ -37,6 +39,8 @@ _IN_BRACES = re.compile(r"[{}]|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`[^`]*
 _LITERAL = re.compile(r"\{\s*([\"'`])([^\"'`]*)\1\s*\}")
 _SHOWN = re.compile(r"\b(?:title|label|summary|description|header|caption)\s*=\s*(?:\{\s*)?([\"'])(.*?)\1", re.DOTALL)
 _LONE = re.compile(r"[\s-]*[\w-]+\s+([\"'])([^\"'/\\]*)\1[\s-]*")
+#: A shortcode that shows one variable, by its name: `{{< var glossary.simple-majority >}}`.
+_VARIABLE = re.compile(r"[<%]\s*+(?:var|meta|param)\s++[\"']?(?:[\w-]++\.)*+([\w-]++)[\"']?\s*+[%>]")
 _IMPORT = re.compile(r"import\s+(?:[\w*$\s,{}]{1,500}?\sfrom\s+)?([\"'])[^\"'\n]+\1[^\n]*")
 _EXPORT = re.compile(r"export\s+(?:const|let|var|default|function|async|class|\{|\*|type|interface)")
 #: The longest tag or expression, and how far in all the ends of those that never end are searched for in one text.
@@ -170,6 +174,8 @@ class _Masker:
                     return ended.end(), _fenced(
                         inside[inside.index(named[1]) + len(name) :] if named else "", text[found.end() : ended.start()]
                     )
+        if variable := _VARIABLE.fullmatch(inside):
+            return found.end(), variable[1].replace("-", " ").replace("_", " ")
         return found.end(), self._shown(found[0], found.start(), found.end()) or _lone(found["liquid"] or "", name)
 
     def _tag(self, start: int) -> tuple[int, str | None]:

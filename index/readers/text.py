@@ -118,6 +118,8 @@ _INDENTED = re.compile(r"(?:(?: {4}|\t).*\n?)+")
 #: A line of this weight may have been broken by a program.
 _BROKEN_AT = 60
 _COLONS = ":："
+#: The label of a line of facts, "safe code: 0912".
+LABEL = re.compile(r"[ \t]*[^\W\d_][^\n:：.!?;,]{0,40}[:：](?=[ \t]+\S)")
 #: What divides the columns of a text, and of how many lines a table is at least.
 _COLUMNS = re.compile(r"[^\s.,:;!?](?: {2,}|\t+)\S")
 _LEAST_ROWS = 3
@@ -184,11 +186,11 @@ def _items(text: str, start: int, end: int, *, titled: bool) -> Iterator[Block]:
         indent = len(mark["indent"].expandtabs(4))
         indents = [outer for outer in indents if outer < indent] + [indent]
         begin = mark.start("mark")
-        last = _own_end(text, begin, stop)
+        last = _own_end(text, begin, stop, last=stop == end)
         yield Block(begin, begin + len(text[begin:last].rstrip()), "list_item", len(indents))
         if behind := text[last:stop].strip():
             begin = text.index(behind[0], last)
-            yield Block(begin, begin + len(behind))
+            yield from _lines(text, begin, begin + len(behind))
 
 
 def _lines(text: str, start: int, end: int) -> Iterator[Block]:
@@ -197,12 +199,26 @@ def _lines(text: str, start: int, end: int) -> Iterator[Block]:
     columns = sum(bool(_COLUMNS.search(line)) for line in lines) >= len(lines) / 2
     numbers = [any(map(str.isdigit, line)) for line in lines]
     if len(lines) < _LEAST_ROWS or not columns or (any(numbers) and not numbers[0]):
-        yield Block(start, end)
+        yield from _facts(lines, start)
         return
     for line in lines:
         stop = start + len(line.rstrip())
         yield Block(start + len(line) - len(line.lstrip()), stop, "table_row")
         start += len(line)
+
+
+def _facts(lines: list[str], start: int) -> Iterator[Block]:
+    """A paragraph, parted before each line with a label where half of them have one."""
+    labels = [LABEL.match(line) is not None for line in lines]
+    parted = 2 * sum(labels) >= len(lines)
+    first, at, end = start, start, start
+    for line, label in zip(lines, labels, strict=True):
+        if label and parted and at > start:
+            yield Block(first, end)
+            first = at + len(line) - len(line.lstrip())
+        end = at + len(line.rstrip())
+        at += len(line)
+    yield Block(first, end)
 
 
 def _heading(text: str, begin: int, before: str, *, listed: bool) -> int:
@@ -229,16 +245,21 @@ def _is_running(line: str) -> bool:
     return begins and (weigh(line) >= _BROKEN_AT or line[-1] in _STOPS)
 
 
-def _own_end(text: str, begin: int, stop: int) -> int:
+def _own_end(text: str, begin: int, stop: int, *, last: bool) -> int:
     """Where an item ends before `stop`: at a line that is not indented and does not go on with the one before it.
 
     A line goes on if it begins with a small letter, or if the line before it is as long as lines that a program breaks.
+    Below the `last` item of all, a line that begins with a capital never goes on.
     """
     at = begin
     while (newline := text.find("\n", at, stop)) >= 0:
         broken = weigh(text[at:newline]) >= _BROKEN_AT
         at = newline + 1
-        if not broken and at < stop and not (text[at].isspace() or text[at].islower()):
+        if (
+            at < stop
+            and not (text[at].isspace() or text[at].islower())
+            and (not broken or (last and text[at].isupper()))
+        ):
             return at
     return stop
 

@@ -153,7 +153,7 @@ class _Body:
             if at in rows.wide:
                 self._builder.add(cells[0])
             else:
-                self._builder.add(row(cells, first.names), "table_row", intro=caption)
+                self._builder.add(first.row(cells), "table_row", intro=caption)
 
     def _cell(self, cell: "Element") -> str:
         """A cell's paragraphs on one line, the items of a list and the rows of a table in it set apart."""

@@ -36,6 +36,8 @@ _MARKER_BEGUN = re.compile(r"[ \t\u00a0\u202f]*(?:[\[［【][\s\d٠-٩۰-۹０-�
 _QUOTES = re.compile(r"[ \t]*>[ \t]*([\"“„«「『])")
 _CLOSES: Final = {'"': '"', "“": '”"', "„": "“”", "«": "»", "「": "」", "『": "』"}
 _GUILLEMET = re.compile(r"[ \t\u00a0\u202f]{1,2}»")
+#: The dots that lead from a name to its amount or page.
+_LEADERS = re.compile(r"\.{5,}|…{2,}")
 _WORD = re.compile(r"[^\W\d_]+")
 _TABLE_OR_HEADING = re.compile(r"\s*(?:#{1,6}\s|\|)")
 #: The beginning of a row: a bar, a cell with its column's name, or two cells.
@@ -224,7 +226,7 @@ def _ends(  # noqa: PLR0911 - one rule a line reads best
         return _after_fence(text, start, stop) or _line_ends(
             text, start, stop, gap, following, goes_on=goes_on, final=final
         )
-    if _in_row(text, start, stop):
+    if _in_row(text, start, stop) or _leads(text, start, stop):
         return False
     if mark in _NO_SPACE_NEEDED:
         return True
@@ -254,6 +256,12 @@ def _in_row(text: str, start: int, stop: int) -> bool:
     begin = max(start, text.rfind("\n", start, stop) + 1)
     line = text[begin : min(stop, begin + _LONGEST_CELLS)]
     return CELLS in line and _ROW.match(without_code(line)) is not None
+
+
+def _leads(text: str, start: int, stop: int) -> bool:
+    """Whether `stop` is one of the dots that lead to an amount: `.....` or ` . . .`."""
+    spaced = text.startswith(" . .", max(start, stop - 1)) or text.startswith(". .", max(start, stop - 2), stop + 1)
+    return spaced or _LEADERS.match(text, stop) is not None
 
 
 def _line_ends(

@@ -166,6 +166,12 @@ def test_split(row: str) -> None:
         ("| a. b | c |\n|---|---|\n| 1 | 2 |", ["| a. b | c |", "| 1 | 2 |"]),
         ("Bring:\nbread\na) milk\nb) tea", ["Bring:", "bread", "a) milk", "b) tea"]),
         ("첫째 줄\n둘째 줄", ["첫째 줄", "둘째 줄"]),
+        (
+            "Oven ......... 1,206.00\nTaxes . . . 250.20. It is due.",
+            ["Oven ......... 1,206.00", "Taxes . . . 250.20.", "It is due."],
+        ),
+        ("Wait.... Then go.", ["Wait....", "Then go."]),
+        ("It is so. .... Open .gitignore. .env too.", ["It is so.", "Open .gitignore.", ".env too."]),
         ("  \n ... \n", []),
         ("", []),
     ],
@@ -196,6 +202,8 @@ _ALPHABET = st.sampled_from(
         "。",
         "No",
         "\n- ",
+        ".....",
+        " . .",
         "\u00a0",
     ]
 )

@@ -254,6 +254,19 @@ def test_a_table_goes_on_over_pages(repeated: int) -> None:
     ]
 
 
+def test_labels_and_values_have_no_header() -> None:
+    rows = [["Sum", "38,000 euros"], ["Rate", "3.15 %"], ["Term", "60 months"]]
+    found = blocks(laid_out([Table(rows, colWidths=[160, 80], style=[GRID])]))
+    assert found == [("table_row", text) for text in ("Sum: 38,000 euros", "Rate: 3.15 %", "Term: 60 months")]
+
+
+def test_line_with_a_label_begins_a_paragraph() -> None:
+    def page(canvas: Canvas) -> None:
+        lines(canvas, ["gate : 5520B", "key box : 0912", "nobody gives these codes to any of the guests"])
+
+    assert drawn(page).text.startswith("gate : 5520B\n\nkey box : 0912")
+
+
 def test_boxes_behind_text_are_no_table() -> None:
     def page(canvas: Canvas) -> None:
         for left in (50, 150, 250):

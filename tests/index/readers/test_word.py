@@ -222,6 +222,14 @@ def test_header_rows_nested_tables_and_lists() -> None:
     ]
 
 
+def test_labels_and_values_have_no_header() -> None:
+    rows = [tr("Make", "Lavex"), tr("Capacity", "14 places"), tr("Warranty", "3 years"), tr("Price :", "740 euros")]
+    read = ["Make: Lavex", "Capacity: 14 places", "Warranty: 3 years", "Price: 740 euros"]
+    assert blocks(word(table(*rows))) == [("table_row", text) for text in read]
+    marked = blocks(word(table(tr("Make", "Lavex", properties="<w:tblHeader/>"), *rows[1:])))
+    assert marked[0] == ("table_header", "Make | Lavex")
+
+
 def test_notes_follow_their_block() -> None:
     def note(kind: str, number: int, text: str) -> str:
         return f'<w:{kind} w:id="{number}">{p(f"<w:r><w:{kind}Ref/></w:r>{run(text)}")}</w:{kind}>'
