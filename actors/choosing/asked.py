@@ -20,6 +20,7 @@ from actors.facts.numbers.units import units_in
 from bus.wire.parts import Collection, Question
 from index.languages import FALLBACK, LANGUAGES, every, of, pattern, spoken, union
 from index.languages.characters import fold, is_han, is_hangul
+from index.languages.meaning import across_words
 from index.languages.words import terms, written, written_terms
 from index.text.question_words import without_question_words
 
@@ -187,6 +188,8 @@ def _things(kind: Kind, language: str) -> re.Pattern[str]:
 
 #: The weight of a term whose rarity is not known, and the least of any.
 UNKNOWN, LEAST = 0.5, 0.05
+#: What two characters across the border of two words count for, against 1 of a word.
+ACROSS = 0.3
 #: The rarity of what no passage has.
 NOWHERE = 1.0
 #: What words of the conversation count for, against 1 of the question itself.
@@ -269,6 +272,8 @@ def read_text(text: str, language: str, collection: Collection, topic: str = "")
     # Two characters across the border of words occur nowhere and are no missing word.
     known = [t for t in own if not (is_han(t) and rarity.get(t, 0.0) >= NOWHERE)]
     weights = {t: max(rarity.get(t, UNKNOWN), LEAST) for t in known or own}
+    for term in across_words(bare) & weights.keys():
+        weights[term] *= ACROSS
     weights |= dict.fromkeys(CODE.findall(fold(text)), NOWHERE)
     for term in dict.fromkeys(terms(topic)):
         if rarity.get(term, 0.0) < NOWHERE:

@@ -8,7 +8,7 @@ texts in two languages with one meaning: pieces that translate each other point 
 import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 from operator import itemgetter
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from index.languages.characters import fold
+from index.languages.characters import fold, is_han
 
 _VECTORS: Final = Path(__file__).with_name("meaning.npy")
 _PIECES: Final = Path(__file__).with_name("meaning.npz")
@@ -111,6 +111,26 @@ def likeness(words: Sequence[str], texts: Sequence[str]) -> list[float]:
     ends = list(accumulate(map(len, wanted)))
     parts = zip(np.split(nearest, ends[:-1]), np.split(table.weight.take(every), ends[:-1]), strict=True)
     return [float(near @ heavy / heavy.sum()) if len(near) else 0.0 for near, heavy in parts]
+
+
+@lru_cache(maxsize=512)
+def across_words(text: str) -> frozenset[str]:
+    """The pairs of Chinese characters of which one ends a word and the other begins the next, where one of these has several."""
+    found: list[str] = []
+    for word in _WORD.findall(fold(text)):
+        pieces = [_written()[number].lstrip(_START) for number in _split(word)]
+        found += (
+            one[-1] + two[0]
+            for one, two in pairwise(filter(None, pieces))
+            if len(one + two) > 2 and is_han(one[-1]) and is_han(two[0])
+        )
+    return frozenset(found)
+
+
+@cache
+def _written() -> list[str]:
+    """The pieces, by number."""
+    return list(_spelling().numbers)
 
 
 def _distinct(pieces: _Numbers, most: int) -> tuple[_Numbers, _Counts]:
