@@ -111,7 +111,7 @@ class Thinking:
         while found := _STARTS.search(folded, here):
             start = found.start()
             mark = _MARK.match(folded, start)
-            if not last and (_BEGUN.match(folded, start) if mark is None else self._may_be_code(folded, mark)):
+            if not last and (_BEGUN.match(folded, start) if mark is None else self._may_be_code(folded, mark, done)):
                 end = start
                 break
             here = start + 1 if mark is None else mark.end()
@@ -161,8 +161,8 @@ class Thinking:
         """Whether the mark is alone between backticks, or in a fence."""
         return self._fenced or (self._line.endswith("`") and folded[mark.end() : mark.end() + 1] == "`")
 
-    def _may_be_code(self, folded: str, mark: re.Match[str]) -> bool:
-        before = folded[mark.start() - 1] if mark.start() else self._line[-1:]
+    def _may_be_code(self, folded: str, mark: re.Match[str], done: int) -> bool:
+        before = folded[mark.start() - 1] if mark.start() > done else self._line[-1:]
         return self._open < 0 and before == "`" and mark.end() == len(folded)
 
 

@@ -65,8 +65,8 @@ async def test_python_client(edge: str) -> None:
 
 async def test_terminal(edge: str, capsys: pytest.CaptureFixture[str]) -> None:
     async with Client(edge, key="") as client:
-        await show(OverHttp(client, QuestionAsked(question=QUESTION)), console=Console(width=200))
-    assert f"not verified: {UNVERIFIED.text} (too little is in the evidence)" in capsys.readouterr().out
+        await show(OverHttp(client, QuestionAsked(question=QUESTION)), console=Console(width=200, markup=False))
+    assert f"[not verified] {UNVERIFIED.text} (too little is in the evidence)" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("stream", [False, True])

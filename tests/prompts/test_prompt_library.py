@@ -193,6 +193,7 @@ ROWS = {
     "plan <|channel|>final<|message|>Hi": "Hi",
     "The tag `<think>` opens it [1].": "The tag `<think>` opens it [1].",
     "```xml\n<think>\n</think>\n```\n": "```xml\n<think>\n</think>\n```\n",
+    "</think>< a`<|end|></think>`": "< a`</think>`",
     "I think, as an assistant, <b>reason</b> [2] ＜ <thinker>.": "I think, as an assistant, <b>reason</b> [2] ＜ <thinker>.",
 }  # fmt: skip
 
