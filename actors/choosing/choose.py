@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from actors.choosing.aliases import aliases, listed
 from actors.choosing.asked import Asked, has_telephone, holds, read_question, telephone_terms, tells_time
 from actors.choosing.features import FEATURES, Read, add_nearness, lacking, read_units, values, with_terms, words_of
-from actors.choosing.in_force import changes, in_force
+from actors.choosing.in_force import changes, in_force, warnings
 from actors.choosing.rows import MOST_OF_ROW, TOLD, look_up
 from actors.choosing.signs import DEEP, LEAST_SHARE, Ranked, lacks_measure, probability, signs
 from actors.choosing.undone import NOTHING, Undone, asks_leave, undone
@@ -113,8 +113,8 @@ def choose(
         return None
     valid = [each for each in ranked if passages[each.unit.passage].source_id not in old]
     shown = to_show(asked, valid if valid[:1] == ranked[:1] else ranked, most)
-    if later := changes(asked, ranked, passages):
-        shown = _fitting([shown[0], *later], shown[1:], most)
+    if more := changes(asked, ranked, passages) or warnings(asked, ranked, passages):
+        shown = _fitting([shown[0], *more], shown[1:], most)
     return choice_of(asked, ranked, shown, passages)
 
 

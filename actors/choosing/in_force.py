@@ -17,7 +17,17 @@ from actors.choosing.features import Read, words_of
 from actors.choosing.rows import cells
 from actors.choosing.signs import DEEP, LEAST_SHARE, Ranked
 from actors.choosing.units import MAIL
-from actors.evidence.standing import amends, is_later, moves, out_of_date, replaced_in_part, when, withdraws, years_in
+from actors.evidence.standing import (
+    amends,
+    is_later,
+    moves,
+    out_of_date,
+    replaced_in_part,
+    warns,
+    when,
+    withdraws,
+    years_in,
+)
 from actors.facts.days import days
 from actors.facts.numbers.units import without_measures
 from bus.wire.parts import Passage
@@ -122,6 +132,14 @@ def changes(asked: Asked, ranked: Sequence[Ranked], passages: Sequence[Passage])
         and days(fold(f"{each.unit.path[-1]} {each.unit.text}"))
         and asked.weight_of(each.read.bag) >= _PART * asked.whole
     )
+    return list(itertools.islice(found, 1))
+
+
+def warnings(asked: Asked, ranked: Sequence[Ranked], passages: Sequence[Passage]) -> list[Ranked]:
+    """The first other unit of the best one's document that warns of traces of something that the question names."""
+    source = passages[ranked[0].unit.passage].source_id
+    own = (each for each in ranked[1:] if passages[each.unit.passage].source_id == source)
+    found = (each for each in own if not asked.terms.keys().isdisjoint(each.read.bag) and warns(each.unit.text))
     return list(itertools.islice(found, 1))
 
 

@@ -133,6 +133,11 @@ def withdraws(text: str) -> bool:
     return bool(_standing("withdraws").search(text))
 
 
+def warns(text: str) -> bool:
+    """Whether a text says that something may be in a food, although it is no part of it."""
+    return bool(_standing("traces").search(text))
+
+
 def _newest(by: str, old: dict[str, str]) -> str:
     """The latest replacement of a document, following the chain."""
     seen = {by}

@@ -5,7 +5,7 @@ import pytest
 from groundwire.wire import About, Block
 
 from actors.choosing.asked import read_question
-from actors.choosing.choose import rank
+from actors.choosing.choose import choose, rank
 from actors.choosing.units import units_of
 from actors.choosing.weights import weights
 from actors.evidence.standing import is_later, out_of_date, replaced_in_part
@@ -295,3 +295,17 @@ async def test_section_of_changes_comes_along(heading: str, shown: bool) -> None
     ended = await select_evidence.handle(ready, ScriptedAsk(), unnoted)
     text = " ".join(span.text for span in ended.evidence) if isinstance(ended, AnswerRequested) else ""
     assert ("moved to Thursday" in text) is shown
+
+
+@pytest.mark.parametrize(("of", "shown"), [("walnut", True), ("sesame", False)])
+def test_warning_of_traces_comes_along(of: str, shown: bool) -> None:
+    filling = (
+        "Bean paste, 45 g each. Walnuts are no longer added since May. Sprinkle black sesame on top (we cannot offer the buns"
+        " without to guests with an allergy to it, because they are baked on the same tray)."
+    )
+    warning = f"Contains wheat, milk and egg. Traces of {of} are possible. Keep two days."
+    pieces: list[Piece] = [("heading", "Filling"), ("prose", filling), ("heading", "Allergens"), ("prose", warning)]
+    asked = question(text="Can a guest with a walnut allergy eat the red bean buns?")
+    choice = choose(asked, passages(*pieces), Collection())
+    assert choice is not None
+    assert (warning in [each.unit.text for each in choice.shown]) is shown

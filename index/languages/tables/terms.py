@@ -140,6 +140,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     shelved: Pattern  # whole words in the path of a copy that another document of about that name replaces
     draft: Pattern  # in a title or path of what another document of that name replaces
     final: Pattern  # in a title or path of what replaces its drafts, which may have no other word for it
+    traces: Pattern  # what may be in a food although it is no part of it
     withdraws: Pattern  # what ends something that another document promises
     moves: Pattern  # in a text that moves, changes or cancels what another one has announced
 
