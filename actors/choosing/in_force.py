@@ -39,7 +39,7 @@ OUT_OF_DATE = 3.0
 _NUMBER = re.compile(r"(?<![\w.,])(?!(?:19|20)\d\d(?!\d))\d+(?:[ \u00a0\u202f]\d{3}(?!\d)|[.,:]\d+)*")
 #: A unit speaks of the same as one that it replaces if it has this part of that one's words.
 _SAME = 0.5
-#: A sentence that withdraws something, or an unlikely unit that changes something, needs this part of the question.
+#: A sentence that withdraws something needs this part of the question.
 _ENDS = 0.6
 #: A later unit returns to what an earlier one answers if it has this part of the question.
 _RETURNS = 0.3
@@ -75,7 +75,7 @@ def _moved(asked: Asked, ranked: list[Ranked], passages: Sequence[Passage]) -> l
         if passage.source_id == own.source_id:
             later = best.unit.kind == "quotation" != each.unit.kind and bool(MAIL.search(own.source_id))
             later &= each.share >= LEAST_SHARE
-        elif each.share < LEAST_SHARE and (has < _ENDS * had or not _is_dated(passage)):
+        elif each.share < LEAST_SHARE and not _is_dated(passage):
             later = False
         else:
             later = _changes(asked, best, each) or (_is_dated(passage) and _ends(asked, best, each))
