@@ -30,8 +30,8 @@ Kind = Literal["reason", "count", "time", "person", "place", "definition", "mann
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)[:-1]
 # Kinds where any mention is enough; of the others, one that the question itself names does not count.
 _MENTIONED: Final = ("reason", "manner", "definition", "limit", "yes_no")
-#: Kinds of which a number is one.
-_NUMBERED: Final = ("count", "time", "limit")
+#: Kinds of things that a number may be.
+_NUMERIC: Final = ("count", "time", "limit")
 #: The kinds of questions that may ask for a measure, which no other number answers.
 _MEASURED: Final = ("count", "limit")
 _ASKS: Final = {
@@ -72,7 +72,7 @@ def holds(kind: Kind, sentence: str, question: str) -> bool:
     _, language, measure = _asked(question)
     if measure and kind in _MEASURED:
         return _holds_measure(measure, sentence, question)
-    if kind in _NUMBERED and set(_NUMERAL.findall(sentence)) - set(_NUMERAL.findall(question)):
+    if kind in _NUMERIC and set(_NUMERAL.findall(sentence)) - set(_NUMERAL.findall(question)):
         return True
     if kind in _MENTIONED:
         return bool(_things(kind, language).search(sentence))

@@ -3,6 +3,7 @@
 Minutes, policies and contracts come in series: the sentence that fits a question best is often of a version that a later one
 changes, in the same words or in others ("postponed", "withdrawn"). A document that an amendment changes, and one of a month or
 day, such as minutes, is replaced only in what the later one says of the same; one of a year or version is replaced as a whole.
+A letter that changes an amount or withdraws a promise comes first, too. Also: a document's own changes and warnings of traces.
 """
 
 import itertools
@@ -60,26 +61,26 @@ def in_force(asked: Asked, ranked: list[Ranked], passages: Sequence[Passage]) ->
 
 
 def _moved(asked: Asked, ranked: list[Ranked], passages: Sequence[Passage]) -> list[Ranked]:
-    """A unit that answers, moves or ends what the best one says comes first: in a mail the text above a quotation, and in another
-    document, which is no earlier one, what moves something and names a number of the best unit, or withdraws something and has
-    nearly as much of the question.
+    """A unit that answers, changes or ends what the best one says comes first: in a mail the text above a quotation; in another
+    document, which is no earlier one, what moves something and names a number of the best unit, or withdraws something. That
+    document needs a date where the unit is unlikely or withdraws.
     """
     if not ranked:
         return ranked
     best, own = ranked[0], passages[ranked[0].unit.passage]
-    had = asked.weight_of(ranked[0].read.bag)
+    had = asked.weight_of(best.read.bag)
     for each in ranked[1:DEEP]:
         passage, has = passages[each.unit.passage], asked.weight_of(each.read.bag)
-        if has < _SAME * had or _lacks_more(each, ranked[0]):
+        if has < _SAME * had or _lacks_more(each, best):
             continue
+        likely = each.share >= LEAST_SHARE
         if passage.source_id == own.source_id:
-            later = best.unit.kind == "quotation" != each.unit.kind and bool(MAIL.search(own.source_id))
-            later &= each.share >= LEAST_SHARE
-        elif each.share < LEAST_SHARE and not _is_dated(passage):
-            later = False
+            later = likely and best.unit.kind == "quotation" != each.unit.kind and bool(MAIL.search(own.source_id))
         else:
-            later = _changes(asked, best, each) or (_is_dated(passage) and _ends(asked, best, each))
-        if later and not is_later(own, passage):
+            dated = _is_dated(passage)
+            later = ((likely or dated) and _changes(asked, best, each)) or (dated and _ends(asked, best, each))
+            later = later and not is_later(own, passage)
+        if later:
             return _first(ranked, each)
     return ranked
 
@@ -91,9 +92,11 @@ def _lacks_more(one: Ranked, other: Ranked) -> bool:
 
 def _changes(asked: Asked, best: Ranked, other: Ranked) -> bool:
     """Whether the other unit moves something and has a number of the best one, and another that this one lacks."""
+    if not moves(other.unit.text) or moves(best.unit.text):
+        return False
     own, said = _numbers(best), _numbers(other)
     shared = (own & said) - set(_NUMBER.findall(ascii_digits(asked.text)))
-    return bool(shared and said - own) and moves(other.unit.text) and not moves(best.unit.text)
+    return bool(shared and said - own)
 
 
 def _ends(asked: Asked, best: Ranked, other: Ranked) -> bool:

@@ -138,7 +138,8 @@ def near_passages(
     for at, start, end in best:
         unit_of.setdefault(at, (start, end))
     old = out_of_date(passages, question.text)
-    old = {name: by for name, by in old.items() if name not in replaced_in_part(passages, old)}
+    in_part = replaced_in_part(passages, old)
+    old = {name: by for name, by in old.items() if name not in in_part}
     title = {one.source_id: one.title or one.source_id for one in passages} | {"": ""}
     result: dict[tuple[str, int, int], NearPassage] = {}
     for at in _in_force(list(unit_of) if only_best else _order(question, passages, unit_of), passages, old):
