@@ -59,7 +59,7 @@ async def retrieve(
         if only is not None and hits.none_passes:
             notice = notices.none_passes(question.language, words_of(only))
             return refuse(question, "no_results", text=notice, snapshot=hits.snapshot)
-        passages, snapshot, collection = near_the_best(hits.passages), hits.snapshot, hits.collection
+        passages, snapshot, collection = near_the_best(question, hits.passages), hits.snapshot, hits.collection
         if not message.judged and (rest := wider(question, passages, request)) is not None:
             passages = (await search(rest)).passages or passages
         passages = merge((passages, *[(await search(each)).passages for each in by_words(message, request)]))

@@ -7,8 +7,9 @@ from msgspec.structs import replace
 
 from bus.powers.searching import SearchRequest
 from bus.wire.messages import PassagesRetrieved, SubQueryPlanned
-from bus.wire.parts import Analysis, Extract, Passage, SubQuery
+from bus.wire.parts import Analysis, Extract, Passage, Question, SubQuery
 from bus.wire.subjects import is_id
+from index.languages import UNDETERMINED
 from index.search.fusion import reciprocal_rank
 from index.source_paths import PATH, on_the_web
 from prompts import contracts
@@ -33,12 +34,20 @@ def usable_lanes(proposed: tuple[tuple[str, str, str], ...], prefix: str, most: 
     return tuple(lanes[:most])
 
 
-def near_the_best(passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
-    """The first five, and of the others those with .6 of the best score; all of them if a reranker put them in order."""
+def is_foreign(question: Question, passage: Passage) -> bool:
+    return passage.language not in (question.language, UNDETERMINED, "")
+
+
+def near_the_best(question: Question, passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
+    """The first five, and of the others those with .6 of the best score; all of them if a reranker put them in order. Passages
+    in another language than the question come on top of those, since a search scores them in another way.
+    """
     if any(passage.rerank_score is not None for passage in passages):
         return passages
-    least = _NEAR * max((passage.score for passage in passages), default=0.0)
-    return passages[:_FIRST] + tuple(passage for passage in passages[_FIRST:] if passage.score >= least)
+    own = [passage for passage in passages if not is_foreign(question, passage)] or list(passages)
+    least = _NEAR * max((passage.score for passage in own), default=0.0)
+    dropped = {id(passage) for passage in own[_FIRST:] if passage.score < least}
+    return tuple(passage for passage in passages if id(passage) not in dropped)
 
 
 def by_words(message: SubQueryPlanned, request: SearchRequest) -> list[SearchRequest]:

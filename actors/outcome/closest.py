@@ -5,13 +5,14 @@ another language that is near in meaning, or any passage when all documents are 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, takewhile
+from itertools import chain, takewhile, zip_longest
 from typing import get_args
 
 import msgspec
 from groundwire.wire import NearPassage
 
 from actors.choosing.aliases import in_one_name
+from actors.evidence.lanes import is_foreign
 from actors.evidence.section import SpanSection, section_of
 from actors.evidence.spans import Slice
 from actors.evidence.standing import out_of_date, replaced_in_part
@@ -20,7 +21,7 @@ from actors.question.exercise import is_exercise
 from actors.question.profile import profile_of
 from bus.wire.messages import AnswerRequested, AnswerSettled, Draft, PassagesReady, same_fields
 from bus.wire.parts import Passage, Question, Span
-from index.languages import LANGUAGES, UNDETERMINED
+from index.languages import LANGUAGES
 from index.languages.meaning import NEAR_ABROAD, nearness
 from index.model import file_words
 from index.text.matching import content_words, matches
@@ -31,8 +32,6 @@ from prompts.vocabulary import QueryType, Reason
 
 #: At most this many passages are shown.
 MOST = 5
-#: From 0, the last place at which the first near passage in another language is shown.
-_FOREIGN_PLACE = 2
 #: A longer passage is cut around its best unit, at the ends of blocks.
 LONGEST = 1200
 #: Passages are near, whatever their words, if what was chosen from them answers with this probability.
@@ -60,9 +59,6 @@ def closest(
     question, snapshot, rounds = message.question, message.snapshot, message.rounds
     if not languages and passages:
         languages = abroad(question, passages)
-        passages = sorted(passages, key=lambda one: one.language not in languages)
-        if is_foreign(question, passages[0]):  # the search found none as near in the question's language
-            best = ()
     likely = bool(passages) and (probability or 0.0) >= LIKELY and not _gets_hint(question)
     if not likely and not near(question, passages, languages=languages):
         return refuse(
@@ -96,10 +92,6 @@ def abroad(question: Question, passages: Sequence[Passage]) -> tuple[str, ...]:
     if not others or _has_words(question, passages):
         return ()
     return tuple(sorted({one.language for one in _near_in_meaning(question, others)}))
-
-
-def is_foreign(question: Question, passage: Passage) -> bool:
-    return passage.language not in (question.language, UNDETERMINED, "")
 
 
 def _has_words(question: Question, passages: Sequence[Passage]) -> bool:
@@ -144,6 +136,8 @@ def near_passages(
     result: dict[tuple[str, int, int], NearPassage] = {}
     for at in _in_force(list(unit_of) if only_best else _order(question, passages, unit_of), passages, old):
         passage = passages[at]
+        if is_foreign(question, passage) and (unit := _nearest_unit(question, passage)):
+            unit_of[at] = unit
         start, end = cut(passage, unit_of.get(at), wanted)
         section = _section(passage, _below_headings(passage, start, end), end)
         headings = section.headings
@@ -173,13 +167,18 @@ def near_passages(
 
 
 def _order(question: Question, passages: Sequence[Passage], first: Iterable[int]) -> list[int]:
-    """All passages by number: `first`, then the others as given, but one in another language that is near third at the latest."""
+    """All passages by number: `first`, then the others as given. Those in other languages that are near come in turn with the
+    rest, and first where the search found one of them nearest, or no word of the question in the rest.
+    """
     order = list(dict.fromkeys([*first, *range(len(passages))]))
-    foreign = _near_in_meaning(question, [one for one in passages if is_foreign(question, one)])
-    if foreign and (at := passages.index(foreign[0])) in order[_FOREIGN_PLACE:]:
-        order.remove(at)
-        order.insert(_FOREIGN_PLACE, at)
-    return order
+    own = [at for at in order if not is_foreign(question, passages[at])]
+    near = _near_in_meaning(question, [one for one in passages if is_foreign(question, one)])
+    if not own or not near:
+        return order
+    others = list(map(passages.index, near))
+    foreign_first = is_foreign(question, passages[0]) or not _has_words(question, [passages[at] for at in own])
+    turns = zip_longest(*((others, own) if foreign_first else (own, others)))
+    return list(dict.fromkeys([*(at for at in chain.from_iterable(turns) if at is not None), *order]))
 
 
 def _in_force(order: Sequence[int], passages: Sequence[Passage], old: Mapping[str, str]) -> list[int]:
@@ -194,6 +193,14 @@ def _near_in_meaning(question: Question, others: Sequence[Passage]) -> list[Pass
     texts = [f"{one.title}\n{one.text}" for one in others]
     nearest = nearness(without_question_words(question.text), texts, together=True)
     return [one for one, near in zip(others, nearest, strict=True) if near >= NEAR_ABROAD]
+
+
+def _nearest_unit(question: Question, passage: Passage) -> tuple[int, int] | None:
+    """The stretch of the sentence or row that is nearest in meaning to a question in another language, if one is near."""
+    parts = [(unit.start, unit.end) for unit in units(passage.text, passage.blocks, passage.char_start)]
+    nearest = nearness(without_question_words(question.text), [passage.text[start:end] for start, end in parts])
+    near, part = max(zip(nearest, parts, strict=True), default=(0.0, None))
+    return part if near >= NEAR_ABROAD else None
 
 
 def _section(passage: Passage, start: int, end: int) -> SpanSection:

@@ -20,8 +20,9 @@ from actors.choosing.units import units_of
 from actors.choosing.weights import BELOW_HIGH, BELOW_MEDIUM, HIGH, shows, weights
 from actors.evidence import spans
 from actors.evidence.conflicts import conflicts_in, opposing
+from actors.evidence.lanes import is_foreign
 from actors.evidence.standing import each_of_its_year, out_of_date
-from actors.outcome.closest import closest, is_foreign, near_passages
+from actors.outcome.closest import closest, near_passages
 from actors.outcome.refusals import decline
 from actors.question.exercise import is_exercise
 from actors.question.profile import profile_of
@@ -153,6 +154,8 @@ def unsure(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice
     if hints and shows(choice.probability, "helpful"):
         return None
     shown = [passages[each.unit.passage] for each in choice.shown]
+    if question.contexts is None and is_foreign(question, passages[0]):  # nearer than any in the question's language
+        sure = sure and any(is_foreign(question, passage) for passage in shown)
     if profile.one_language and all(is_foreign(question, passage) for passage in shown):
         foreign, sure, known = True, False, {passage.language for passage in shown}
     if sure and not (needed(question) or hints or misses(message, passages if message.complex else shown)):

@@ -55,29 +55,28 @@ def fused(found: Candidates, asked: CandidateQuery, seen: Visible, foreign: str 
     return [Fused(by_number[number], score, covers[number].text, near.get(number, 0.0)) for number, score in scores]
 
 
-def say_all(question: str, ranked: Sequence[Fused]) -> bool:
-    """Whether one of the first passages has all words of a question that has several, and so is near; numbers do not count."""
+def room_for_others(question: str, ranked: Sequence[Fused]) -> tuple[int, float]:
+    """How many candidates in other languages to add at most, and how near these are to the question in meaning: none where one of
+    the first has all words of a question that has several, or one is near. Numbers have no meaning and count for neither.
+    """
+    first = [indexed_text(one.candidate.passage) for one in ranked[:_FIRST]]
     wanted = frozenset(term for term in content_words(question) if not term[0].isdigit())
-    return len(wanted) > 1 and any(wanted <= terms_in(text) for text in _first(ranked))
+    if len(wanted) > 1 and any(wanted <= terms_in(text) for text in first):
+        return 0, 1.0
+    own = max(nearness(_NUMBER.sub(" ", question), first, together=True), default=0.0)
+    return _OTHERS if own < _RATHER_NEAR else _FEW if own < _NEAR and not _covered(ranked) else 0, own
 
 
-def nearest(question: str, ranked: Sequence[Fused]) -> float:
-    """How near the first passages are to the question in meaning, without its numbers, which have none; at most."""
-    return max(nearness(_NUMBER.sub(" ", question), _first(ranked), together=True), default=0.0)
-
-
-def _first(ranked: Sequence[Fused]) -> list[str]:
-    return [indexed_text(one.candidate.passage) for one in ranked[:_FIRST]]
-
-
-def with_others(question: str, ranked: Sequence[Fused], others: Sequence[Candidate], own: float) -> list[Fused]:
-    """The candidates in turn with those in other languages that are nearest in meaning; the nearer ones first, `own` being how
-    near the candidates are. Nearness is the score of the others: they cover no word of the question.
+def with_others(
+    question: str, ranked: Sequence[Fused], others: Sequence[Candidate], most: int, own: float
+) -> list[Fused]:
+    """The candidates in turn with the `most` in other languages that are nearest in meaning; the nearer ones first, `own` being
+    how near the candidates are. Nearness is the score of the others: they cover no word of the question.
     """
     near = sorted(_near(question, others), key=lambda one: -one.nearness)
     best = near[0].nearness if near else 0.0
-    near = [one for one in near[:_OTHERS] if one.nearness >= max(_LEAST, best - _BESIDE, _PART * own)]
-    first, second = (near, ranked) if best > own else (ranked, near)
+    near = [one for one in near[:most] if one.nearness >= max(_LEAST, best - _BESIDE, _PART * own)]
+    first, second = (near, ranked) if best * _ABROAD > own and not _covered(ranked) else (ranked, near)
     turns = (one for pair in zip_longest(first, second) for one in pair if one is not None)
     return list({one.candidate.passage.number: one for one in turns}.values())
 
@@ -85,6 +84,10 @@ def with_others(question: str, ranked: Sequence[Fused], others: Sequence[Candida
 def _near(question: str, candidates: Sequence[Candidate]) -> list[Fused]:
     shares = nearness(question, [indexed_text(one.passage) for one in candidates], together=True)
     return [Fused(one, share, 0.0, share) for one, share in zip(candidates, shares, strict=True)]
+
+
+def _covered(ranked: Sequence[Fused]) -> bool:
+    return max((one.coverage for one in ranked[:_FIRST]), default=0.0) >= _COVERED
 
 
 def by_nearness(question: str, found: Candidates) -> Candidates:
@@ -130,10 +133,15 @@ def reranked(reranker: Reranker, query: str, hits: list[Hit]) -> list[Hit]:
     return [hit for _, hit in sorted(zip(scores, scored, strict=True), key=lambda pair: -pair[0])]
 
 
-#: Below this nearness none of the first passages is near a question in their language.
-NEAR, _FIRST = 0.57, 5
-#: In another language from this nearness on, and so far below the nearest at most; so many at most.
-_LEAST, _BESIDE, _OTHERS = 0.23, 0.13, 5
+_FIRST = 5
+#: From these nearnesses on, the first passages are near or rather near a question in their language; from this share of the
+#: question on they cover it.
+_NEAR, _RATHER_NEAR, _COVERED = 0.75, 0.57, 0.5
+#: The nearness of what is in another language counts so much more: words that translate each other are never quite alike.
+_ABROAD = 1.1
+#: In another language from this nearness on, and so far below the nearest at most; so many at most, and so many beside some
+#: that are rather near.
+_LEAST, _BESIDE, _OTHERS, _FEW = 0.23, 0.13, 5, 2
 #: And from this part on of the nearness of those in the question's language.
 _PART = 0.6
 _NUMBER = re.compile(r"\d+")

@@ -265,15 +265,12 @@ class Searcher:
                         ranked = ranking.fused(backend.candidates(request), request, seen)
                 asked = request.terms[0][0]
                 others = seen.languages.keys() - {language, UNDETERMINED} if not foreign else ()
-                if (
-                    others
-                    and not ranking.say_all(asked, ranked)
-                    and (near := ranking.nearest(asked, ranked)) < ranking.NEAR
-                ):
+                room, own = ranking.room_for_others(asked, ranked) if others else (0, 0.0)
+                if room:
                     beside = msgspec.structs.replace(
                         request, terms=(), bm25_k=0, vector_k=BESIDE_DEPTH, threshold=0.0, besides=language
                     )
-                    ranked = ranking.with_others(asked, ranked, backend.candidates(beside).candidates, near)
+                    ranked = ranking.with_others(asked, ranked, backend.candidates(beside).candidates, room, own)
                 hits = ranking.of_both_sides(ranked, most, backend.manifest.snapshot)
                 if as_list and len(hits) < k:
                     deeper = msgspec.structs.replace(request, bm25_k=DEEP, vector_k=DEEP)

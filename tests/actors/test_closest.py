@@ -304,12 +304,18 @@ def test_amount_that_a_document_may_state_is_looked_up(text: str) -> None:
     assert needed(resolved(QuestionAsked(question=text))) == ""
 
 
-def test_near_passage_in_another_language_is_third_at_the_latest() -> None:
+def test_near_passages_in_another_language_take_turns() -> None:
     own = [passage(f"{n}.md", f"Refunds are listed on page {n}.", score=0.5) for n in range(5)]
-    far = passage("fr.md", "Le directeur signe les remboursements chaque lundi.", language="fr", score=0.2)
+    far = passage("fr.md", "Le four chauffe. Le directeur signe les remboursements.", language="fr", score=0.2)
     asked = question(text="Who signs refunds?")
     best = [(at, 0, len(one.text)) for at, one in enumerate(own)]
     found = ended(*own, far, question=asked, best=best)
-    assert [one.source_id for one in found.passages] == ["0.md", "1.md", "fr.md", "2.md", "3.md"]
+    assert [one.source_id for one in found.passages] == ["0.md", "fr.md", "1.md", "2.md", "3.md"]
+    assert (
+        found.passages[1].text[slice(*found.passages[1].best or ())] == "Le directeur signe les remboursements."
+    )  # the sentence nearest in meaning
+    first = [(at + 1, start, end) for at, start, end in best]
+    found = ended(far, *own, question=asked, best=first)
+    assert [one.source_id for one in found.passages] == ["fr.md", "0.md", "1.md", "2.md", "3.md"]
     other = msgspec.structs.replace(far, text="Le four chauffe à neuf heures.")
     assert "fr.md" not in {one.source_id for one in ended(*own, other, question=asked, best=best).passages}

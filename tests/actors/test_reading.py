@@ -290,9 +290,9 @@ def picks(*texts: str) -> ScriptedAsk:
 
 def test_far_passages_are_left_out_after_the_first_five() -> None:
     found = tuple(passage(f"{n}.md", score=score) for n, score in enumerate((0.9, 0.5, 0.4, 0.3, 0.2, 0.55, 0.53)))
-    assert near_the_best(found) == found[:6]
+    assert near_the_best(question(), found) == found[:6]
     ordered = (msgspec.structs.replace(found[0], rerank_score=0.1), *found[1:])
-    assert near_the_best(ordered) == ordered
+    assert near_the_best(question(), ordered) == ordered
 
 
 TULIPS = passage(text="Tulips bloom for days.", title="Garden", score=0.2)
@@ -489,6 +489,20 @@ def test_consultation_shows_no_low_confidence(profile: str, voice: Any, least: f
         unsure(message, (clinic,), msgspec.structs.replace(choice, probability=each)) for each in (least - 0.01, least)
     ]
     assert [each is None for each in ended] == [False, True]
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["nearer", "farther"])
+def test_nearer_passage_in_another_language_ends_the_run(first: bool) -> None:
+    own = passage(text="The refund is paid on Monday.", language="en")
+    far = passage("fr.md", "Le directeur signe chaque remboursement.", language="fr")
+    passages = (far, own) if first else (own, far)
+    message = found(*passages, question=question(text="When is the refund paid?"))
+    choice = chosen(message, passages)
+    assert choice is not None
+    ended = unsure(message, passages, msgspec.structs.replace(choice, probability=0.9))
+    assert (ended is not None) == first
+    given = question(text="When is the refund paid?", contexts=())  # the caller's order says nothing about nearness
+    assert unsure(found(*passages, question=given), passages, msgspec.structs.replace(choice, probability=0.9)) is None
 
 
 async def test_question_outside_the_scope_is_declined() -> None:

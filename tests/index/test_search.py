@@ -144,6 +144,20 @@ def test_many_passages_of_its_language_leave_room_for_another(
     assert "citas" in [hit.source_id for hit in hits][:2]
 
 
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("Who pays for work and repairs in the apartment?", "loyer"),
+        ("Who pays for the printer in the office?", "printer"),
+    ],
+)
+def test_passage_that_shares_a_few_words_comes_after_a_nearer_one(tmp_path: Path, question: str, first: str) -> None:
+    own = {"printer": "The printer in the office is paid for by the school. Works of art hang beside it."}
+    flat = "Le propriétaire de l'appartement paie les travaux, sauf les petites réparations."
+    with closing(_opened(tmp_path / "index", {"en": own, "fr": {"loyer": flat}})) as searcher:
+        assert searcher.search(question, language="en")[0].source_id == first
+
+
 @pytest.mark.parametrize("word", ["Severnce", "severin", "burms", "퇴직금이", "kindle"])
 def test_names_and_other_words_are_left(word: str) -> None:
     known = ["Severe burns, severance and kindly people"]

@@ -89,7 +89,7 @@ def example(searcher: Searcher, gold: GoldQuestion, weight: float) -> Example:
         bm25_k=wanted.bm25_k,
         vector_k=wanted.vector_k,
     )
-    passages = near_the_best(tuple(map(passage_of, hits)))
+    passages = near_the_best(question, tuple(map(passage_of, hits)))
     hidden = tuple(p for p in passages if not passage_holds_gold(gold, p)) if gold.answerable else ()
     return Example(
         question=gold,
