@@ -6,7 +6,7 @@ Pure: everything it weighs is in the message.
 """
 
 from actors.outcome.regate_table import decide, faults
-from actors.outcome.settling import settle
+from actors.outcome.settling import mostly_withheld, settle
 from actors.question.profile import profile_of
 from actors.question.resolved import must_cite
 from bus.delivery.actor import actor
@@ -24,6 +24,7 @@ async def settle_answer(message: AnswerVerified, emit: Emit) -> AnswerSettled:
         message.refused,
         message.confidence,
         question.numeric_promote or profile_of(question.profile).verifier_numeric_promote,
+        mostly_withheld=mostly_withheld(message),
     )
     settled = settle(message, decision, must_cite=must_cite(question))
     if question.events == "all":

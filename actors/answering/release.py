@@ -12,14 +12,15 @@ from typing import Final, NamedTuple
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from actors.answering.citing import is_bare_answer
 from actors.answering.outgoing import Cleaning, Outgoing
 from actors.answering.sentence_check import SentenceCheck, cited_in, on_wire
 from actors.gate import flags as gate
-from actors.gate.flags import standing
+from actors.gate.flags import Standing, standing
 from actors.outcome.settling import is_barred
 from actors.text.aligned import aligned
 from actors.text.limit import ends_sentence
-from actors.text.numbering import as_evidence, plain
+from actors.text.numbering import as_evidence
 from bus.powers.events import Withheld
 from bus.powers.protocols import Ask, Emit
 from bus.wire.messages import AnswerRequested
@@ -82,6 +83,8 @@ class CheckedStream:
         #: Sentences that wait for a verdict, their own or that of one before them.
         self._waiting: list[tuple[Sentence, bool]] = []
         self._together = 1
+        #: A first "No." that waits for the sentence that bears it out.
+        self._answer: tuple[Sentence, bool] | None = None
         self._advice = advice
         #: The notice after the answer where the evidence disagrees with itself; empty for none.
         self.notice = self.cleaning.clean(notice_of(request))
@@ -108,6 +111,8 @@ class CheckedStream:
                     await self._sentence(sentence)
                 if waiting.empty():
                     await self.out.flush()
+            if self._answer is not None:
+                self._waiting.append(self._answer)
             await self._verify()
             await self.out.flush()  # what is ready is shown, also if the model fails
             await reading  # a task group would wrap the Failure that the actor's fallback handles
@@ -131,11 +136,11 @@ class CheckedStream:
     async def _read(self, deltas: AsyncIterator[str], waiting: asyncio.Queue[str | Sign]) -> None:
         """Put the sentences of the answer into `waiting`; under `token`, also show every delta."""
         thinking, taken_back, stream = Thinking(), 0, SentenceStream()
-        known = {plain(sentence.text.strip()) for sentence in self.sentences}
+        known = {strip_markers(sentence.text).strip() for sentence in self.sentences}
 
         def hand_on(sentences: Sequence[str]) -> None:
             for sentence in _parts(sentences):
-                if not known or plain(self.cleaning.clean(sentence).strip()) not in known:
+                if not known or strip_markers(self.cleaning.clean(self.check.marked(sentence))).strip() not in known:
                     waiting.put_nowait(sentence)
 
         async def take(text: str) -> None:
@@ -170,6 +175,7 @@ class CheckedStream:
         """Forget the sentences that were thinking; where some were shown, the answer will be withdrawn."""
         self.sentences.clear()
         self._waiting.clear()
+        self._answer = None
         self.check.contradictions.clear()
         if self.release != "token":
             self.out.restart()
@@ -193,11 +199,35 @@ class CheckedStream:
             checks.cancel()
 
     async def _check(self, written: str) -> None:
-        """Check a sentence; it is verified with those before it once they are enough for a call."""
-        self._waiting.append(await self.check(written))
+        """Check a sentence; it is verified with those before it once they are enough for a call. A first "No." that is not verified
+        is checked again together with the next sentence.
+        """
+        checked = await self.check(written)
+        if self._answer is not None:
+            answer, self._answer = self._answer, None
+            together = await self.check(answer[0].text + written)
+            if self._stays(together[0], "verified" if self._stays(answer[0], "unverified") else "unverified"):
+                checked = together
+            else:
+                self._waiting.append(answer)
+        elif (
+            not self.sentences
+            and not self._waiting
+            and self.release != "token"
+            and is_bare_answer(written)
+            and not self._stays(checked[0], "verified")
+        ):
+            self._answer = checked
+            return
+        self._waiting.append(checked)
         claims = sum(claims for _, claims in self._waiting)
         if not claims or claims >= self._together:
             await self._verify()
+
+    def _stays(self, sentence: Sentence, least: Standing) -> bool:
+        """Whether a sentence is shown, and has at `least` that standing."""
+        shown = not sentence.withheld and not is_barred(sentence, self.request.question)
+        return shown and (least == "unverified" or standing(sentence.flags) == "verified")
 
     async def _verify(self) -> None:
         """Verify the waiting sentences that make claims, in one call, and show all that pass."""

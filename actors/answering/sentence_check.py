@@ -6,6 +6,7 @@ from typing import Final
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from actors.answering.citing import citing, with_marks
 from actors.answering.outgoing import Cleaning
 from actors.evidence.prompt_evidence import evidence_of
 from actors.gate import flags as gate
@@ -43,6 +44,8 @@ class SentenceCheck:
         self._evidence = evidence_of(request.evidence)
         self._advice = in_language(profile.safety_advice, request.question.language)
         self._cites = cites and request.style != "hint"  # a hint encourages in words of its own
+        # A structured answer lists its sources beside its text.
+        self._adds = self._cites and request.style != "structured" and request.question.release != "token"
         self.verifies = is_verified(request.question, request.style) and request.question.release == "sentence"
         #: Whether a model verifies, for which one call with several sentences costs least.
         self.by_model = asks_model(request.question, "verify_answer")
@@ -51,6 +54,7 @@ class SentenceCheck:
     async def __call__(self, written: str) -> tuple[Sentence, bool]:
         """The sentence with its flags, and whether it is still to be verified. Under `draft` and `sentence` it may be withheld."""
         release = self._question.release
+        written = self.marked(written)
         text = self._cleaning.harmless(written)  # the text that people will read: markup can hide a number
         flags = self.flags(text, written)
         if release == "sentence" and {flag.kind for flag in flags if flag.strength == "strong"} <= {"unsupported"}:
@@ -58,6 +62,9 @@ class SentenceCheck:
         strong = standing(flags) == "withheld"
         advice = self._is_advice(text)
         alone = self._cites and not (advice or is_admission(text)) and stands_alone(text, self._evidence)
+        lacks = self._adds and not (strong or advice) and (alone or any(flag.kind == "uncited" for flag in flags))
+        if lacks and (now := self._cited(text, alone=alone)):
+            (text, flags), alone = now, False
         if alone and release == "token":
             why = gate.flag("unsupported", text.strip(), (), "cites nothing, and most of it is not in the evidence")
             flags = (on_wire(why), *flags)
@@ -66,6 +73,11 @@ class SentenceCheck:
         claims = self.verifies and not (strong or dropped or advice) and (self._hints or _is_prose(text))
         read = claims and not (self.by_model and not self._hints and self._copied(text))
         return Sentence(text=text, flags=flags, withheld=withheld), read
+
+    def marked(self, written: str) -> str:
+        """The sentence with its citations in brackets, unless it was shown as it is."""
+        known = {item.n for item in self._evidence}
+        return written if self._question.release == "token" else with_marks(written, known)
 
     def flags(self, text: str, written: str | None = None) -> tuple[Flag, ...]:
         """The gate's flags for a sentence. `written`: the sentence before it was made harmless."""
@@ -78,6 +90,19 @@ class SentenceCheck:
         if text.lstrip().startswith(">"):  # a quotation is in the language of its source
             found = tuple(flag for flag in found if flag.kind != "wrong_language")
         return found
+
+    def _cited(self, text: str, *, alone: bool) -> tuple[str, tuple[Flag, ...]] | None:
+        """The sentence with the citation that it lacks, and its flags then; None where no evidence has it. `alone`: its words are
+        for the most part in none, so it must be verified.
+        """
+        beyond = None
+        for each in citing(text, self._evidence):
+            flags = self.flags(each)
+            found = standing(flags)
+            if found == "verified":
+                return each, flags
+            beyond = beyond or (None if alone or found == "withheld" else (each, flags))
+        return beyond
 
     def _is_advice(self, text: str) -> bool:
         """Whether the text is the profile's own advice, which needs no support from a document."""

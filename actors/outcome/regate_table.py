@@ -33,6 +33,7 @@ class FlagCounts(msgspec.Struct, frozen=True, kw_only=True):
 
     refused: int = 0  # 1 when the model refused
     strong_gate: int = 0
+    mostly_withheld: int = 0  # 1 unless more sentences that cite stay than have a strong flag of the gate
     weak_gate: int = 0
     strong_meaning: int = 0  # strong verifier flags that are not about a number
     strong_number: int = 0
@@ -60,7 +61,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 
 TABLE: tuple[RegateRow, ...] = (
     RegateRow(tier=1, when=(FlagCounts(refused=1),), step="refuse", re_gate="refuse(model)"),
-    RegateRow(tier=2, when=(FlagCounts(strong_gate=2),), step="refuse", re_gate="refuse(grounding)"),
+    RegateRow(tier=2, when=(FlagCounts(strong_gate=2, mostly_withheld=1),), step="refuse", re_gate="refuse(grounding)"),
     RegateRow(
         tier=3, when=(FlagCounts(strong_gate=1, strong_meaning=1),), step="refuse", re_gate="refuse(grounding+verifier)"
     ),
@@ -87,9 +88,11 @@ def decide(
     refused: bool,
     confidence: Confidence,
     numeric_promote: bool,
+    *,
+    mostly_withheld: bool = True,
 ) -> Decision:
     """The decision of the first row that matches. `numeric_promote` makes a critical numeric conflict strong."""
-    counts = count(flags, contradictions, refused, confidence, numeric_promote)
+    counts = count(flags, contradictions, refused, confidence, numeric_promote, mostly_withheld=mostly_withheld)
     row = next(row for row in TABLE if any(_reached(counts, wanted) for wanted in row.when))
     after: dict[Step, Confidence] = {
         "refuse": confidence,
@@ -106,6 +109,8 @@ def count(
     refused: bool,
     confidence: Confidence,
     numeric_promote: bool,
+    *,
+    mostly_withheld: bool = True,
 ) -> FlagCounts:
     """Count everything the table weighs."""
     gate = [flag.strength for flag in flags]
@@ -113,6 +118,7 @@ def count(
     return FlagCounts(
         refused=int(refused),
         strong_gate=gate.count("strong"),
+        mostly_withheld=int(mostly_withheld),
         weak_gate=gate.count("weak"),
         strong_meaning=weighed.count((False, "strong")),
         strong_number=weighed.count((True, "strong")),

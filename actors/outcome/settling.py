@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET
 
 from actors.gate.flags import standing
-from actors.outcome.admissions import admits
+from actors.outcome.admissions import admits, is_admission
 from actors.outcome.closest import closest, near, passage_of
 from actors.outcome.refusals import refuse, safe_text
 from actors.outcome.regate_table import Decision
@@ -40,9 +40,8 @@ def settle(message: Draft, decision: Decision, *, must_cite: bool) -> AnswerSett
         reason = _unshown(message)
     elif not decision.keep:
         reason = "model_refused" if message.refused else _unshown(message)
-    elif admits(kept) and not references:
+    elif not references and (words := _admitted(kept, answer, must_cite=must_cite)):
         # The person gets the model's words and the closest passages.
-        words = answer if answer.strip() else "".join(s.text for s in kept).strip()
         return _closest(message, "no_evidence", decision, notice=words)
     elif cut is UNSET and not any(map(str.isalnum, strip_markers(answer))):
         reason = _unshown(message)
@@ -231,6 +230,20 @@ def kept_sentences(message: Draft) -> tuple[Sentence, ...]:
     if message.question.release == "token":
         return message.sentences
     return tuple(each for each in message.sentences if not each.withheld and not is_barred(each, message.question))
+
+
+def _admitted(kept: Sequence[Sentence], answer: str, *, must_cite: bool) -> str:
+    """The words of an answer that only admits not to know; of one that goes on without the citations that it needs, those alone."""
+    if admits(kept):
+        return answer.strip() or "".join(s.text for s in kept).strip()
+    return "".join(s.text for s in kept if must_cite and is_admission(s.text)).strip()
+
+
+def mostly_withheld(message: Draft) -> bool:
+    """Whether at least as many sentences have a strong flag as stay and cite; under `token` those stand in what was shown."""
+    wrong = sum(standing(each.flags) == "withheld" for each in message.sentences)
+    stay = sum(bool(markers(each.text)) for each in kept_sentences(message))
+    return message.question.release == "token" or wrong >= stay
 
 
 def withheld(message: Draft, kept: tuple[Sentence, ...]) -> tuple[WithheldSentence, ...]:

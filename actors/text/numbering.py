@@ -108,12 +108,3 @@ def numbered(text: str, evidence: Collection[int], *, active: bool = True) -> tu
 def as_evidence(text: str, cited: Sequence[int]) -> str:
     """A numbered text in the numbers of the evidence again; numbers that were never given stay."""
     return renumbered(text, lambda n: cited[n - 1] if 0 < n <= len(cited) else n)
-
-
-def plain(text: str) -> str:
-    """`text` with its markers in one notation, so that the same sentence is known however its markers were written."""
-    parts, at = [], 0
-    for marker in markers(text):
-        parts += [text[at : marker.start], "[", ", ".join(map(str, sorted(marker.numbers))), "]"]
-        at = marker.end
-    return "".join([*parts, text[at:]])

@@ -157,7 +157,7 @@ async def test_uncited_text_waits_for_a_citation() -> None:
     seen: list[str] = []
 
     async def pieces() -> AsyncIterator[str]:
-        for sentence in (BARE, "In short: ", GOOD, FEES):
+        for sentence in ("In short: ", GOOD, FEES):
             async for piece in pieces_of(sentence):
                 yield piece
             for _ in range(50):
@@ -166,14 +166,52 @@ async def test_uncited_text_waits_for_a_citation() -> None:
 
     screen = Screen()
     await CheckedStream(request(), ScriptedAsk(), screen, cites=True).run(pieces())
-    assert seen[0] == seen[1] == ""
-    assert screen.text_shown == BARE + "In short: " + GOOD + FEES
+    assert seen[0] == ""
+    assert screen.text_shown == "In short: " + GOOD + FEES
 
 
-@pytest.mark.parametrize(("cites", "shown"), [(True, ""), (False, BARE * 1)])
-async def test_uncited_answer_needs_permission(cites: bool, shown: str) -> None:
-    _, screen = await show(BARE, cites=cites)
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (BARE, GOOD),
+        (BARE.replace(".", " [Evidence 1]."), GOOD),
+        (BARE.replace(".", " (source 1)."), GOOD),
+        (BARE.replace(".", " (1)."), GOOD),
+        (BARE.replace(".", " [Evidence 7]."), ""),
+        ("Parking is free on Sundays. ", ""),
+        ("Refunds are paid within 30 days of the return. ", ""),
+    ],
+)
+async def test_citation_written_otherwise_or_forgotten(text: str, shown: str) -> None:
+    _, screen = await show(text)
     assert screen.text_shown == shown
+
+
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [
+        ("No, certainly not so late. ", True),
+        ("**Yes.** ", True),
+        ("Certainly, however late it may be. ", False),  # neither yes nor no
+        ("No, refunds take 30 days. ", False),
+    ],
+)
+async def test_bare_answer_rests_on_the_next_sentence(answer: str, shown: bool) -> None:
+    _, screen = await show(answer + GOOD)
+    assert screen.text_shown == (answer if shown else "") + GOOD
+    _, screen = await show(answer + LIE)
+    assert screen.text_shown == ""
+
+
+async def test_forgotten_citation_is_known_after_a_crash() -> None:
+    screen = Screen(before=GOOD)
+    await CheckedStream(request(), ScriptedAsk(), screen, cites=True).run(pieces_of(BARE + FEES), Earlier(GOOD))
+    assert screen.text_shown == GOOD + FEES
+
+
+async def test_uncited_answer_needs_permission() -> None:
+    _, screen = await show(BARE, cites=False)
+    assert screen.text_shown == BARE
 
 
 async def test_generation_continues_during_a_check() -> None:
@@ -263,10 +301,11 @@ def test_clean_verdict_of_a_model_lifts_doubts(
     assert [flag.kind for flag in after[0].flags] == ([] if lifted else ["low_overlap"])
 
 
-async def test_uncited_sentence_is_marked_after_its_wait() -> None:
-    shower, screen = await show(BARE + GOOD)
+async def test_uncited_sentence_that_goes_beyond_is_marked() -> None:
+    beyond = "Le remboursement est versé dans les 14 jours suivant le retour. "
+    shower, screen = await show(beyond + GOOD)
     assert [standing(s.flags) for s in shower.sentences] == ["unverified", "verified"]
-    assert [screen.text_shown[slice(*each)] for each in screen.marked] == [BARE.strip()]
+    assert [screen.text_shown[slice(*each)] for each in screen.marked] == [beyond.strip().replace(".", " [1].")]
 
 
 @pytest.mark.parametrize("style", ["hint", "simple"])
@@ -281,7 +320,7 @@ async def test_questions_of_an_answer_are_not_marked(style: Style) -> None:
 async def test_resumed_answer_keeps_its_marks() -> None:
     screen = Screen(before=GOOD + FEES, marked=[(0, len(GOOD) - 1)])
     shower = CheckedStream(request(), ScriptedAsk(), screen, cites=True)
-    await shower.run(pieces_of(NOWHERE + GOOD), Earlier(GOOD + FEES, (), await screen.unverified()))
+    await shower.run(pieces_of(LIE + GOOD), Earlier(GOOD + FEES, (), await screen.unverified()))
     assert [standing(s.flags) for s in shower.sentences] == ["unverified", "verified", "withheld"]
     assert [flag.why for flag in shower.sentences[0].flags] == ["an earlier attempt showed it as unverified"]
 

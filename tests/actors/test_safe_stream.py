@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from actors.answering.outgoing import harmless
 from actors.text.links import defang
-from actors.text.numbering import Numbering, as_evidence, numbered, plain
+from actors.text.numbering import Numbering, as_evidence, numbered
 from actors.text.safe_stream import SafeStream
-from index.text.citations import fences, markers
+from index.text.citations import fences, markers, strip_markers
 
 SOURCE = "https://ok.example/a"
 LINES = (Path(__file__).parents[1] / "prompts/injections.jsonl").read_text(encoding="utf-8").splitlines()
@@ -123,7 +123,9 @@ def test_pieces_are_numbered_like_the_whole(text: str, data: st.DataObject) -> N
 @given(TEXT)
 def test_the_way_back(text: str) -> None:
     known = numbered(text, ANY)
-    assert plain(as_evidence(*known)) == plain(text)
+    back = as_evidence(*known)
+    assert strip_markers(back) == strip_markers(text)
+    assert [sorted(one.numbers) for one in markers(back)] == [sorted(one.numbers) for one in markers(text)]
 
 
 def test_resumed_text_continues_the_numbers() -> None:

@@ -171,6 +171,7 @@ async def test_masking_moves_the_place_too() -> None:
         (verified(GOOD, LIE, LIE2), "refused", "grounding_failed", "refuse(grounding)", None),
         (verified(GOOD, LIE, contradictions=(contradiction("direct_negation"),)), "refused", "grounding_failed",
          "refuse(grounding+verifier)", None),
+        (verified(GOOD, GOOD, GOOD, LIE, LIE2), "answered", None, "low_confidence", "low"),
         (verified(NOWHERE, NOWHERE), "closest", "citations_invalid", "refuse(grounding)", None),
         (verified(LIE), "closest", "grounding_failed", "low_confidence", None),
         (verified(UNCITED, shown=""), "closest", "citations_invalid", "caution", None),

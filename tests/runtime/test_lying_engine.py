@@ -124,7 +124,7 @@ async def test_admission_is_shown_verbatim(tmp_path: Path, release: str) -> None
 
 
 async def test_uncited_answer_becomes_the_safe_reply(tmp_path: Path) -> None:
-    engine = ScriptedEngine({"answer_simple": "The library opens at nine on weekdays."})
+    engine = ScriptedEngine({"answer_simple": "Coffee is served at nine in the cellar."})
     async with whole(tmp_path, engine, cache_entries=0) as running:
         context = Context(content=PAGES["en"], metadata=ContextMetadata(source_id="library-rules"))
         told = await running.tell(QuestionAsked(question="When does the library open?", contexts=(context,)))

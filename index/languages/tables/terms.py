@@ -146,10 +146,12 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Layout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Labels in an answer, which make no claim. Matches text as written, before a colon."""
+    """Words of the form of an answer, which make no claim. Matches text as written, labels before a colon."""
 
     sources: Pattern  # of a line that names the source of the answer
     lead_ins: Pattern  # of a summary or a hint
+    marks: Pattern  # before the number of a citation, within its brackets
+    answers: Pattern  # yes and no, at the beginning of an answer
 
 
 class Addresses(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
