@@ -49,6 +49,8 @@ def given_weights() -> Weights:
 
 #: The probability from which an answer is shown.
 SHOWN_FROM: Final[dict[Voice, float]] = {"strict": 0.5, "helpful": 0.3}
+#: The same where no document is in the question's language: words of another match by chance, as names and numbers do.
+SHOWN_ABROAD_FROM: Final = 0.75
 HIGH, MEDIUM = 0.9, 0.7
 #: The same for what rules chose under a profile that advises people about their health.
 HIGH_ADVICE: Final = 0.95

@@ -17,7 +17,7 @@ from actors.choosing.features import FEATURES
 from actors.choosing.follow_ups import choose_parts
 from actors.choosing.signs import Ranked, lacks_name
 from actors.choosing.units import units_of
-from actors.choosing.weights import BELOW_HIGH, BELOW_MEDIUM, HIGH, shows, weights
+from actors.choosing.weights import BELOW_HIGH, BELOW_MEDIUM, HIGH, SHOWN_ABROAD_FROM, shows, weights
 from actors.evidence import spans
 from actors.evidence.conflicts import conflicts_in, opposing
 from actors.evidence.lanes import is_foreign
@@ -148,8 +148,7 @@ def unsure(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice
     foreign = bool(known) and question.language not in known
     profile = profile_of(question.profile)
     enough = shows(choice.probability, question.voice, advises=bool(profile.safety_advice))
-    # Words of another language match by chance: names, numbers, what both languages took from a third.
-    sure = choice.probability >= HIGH if foreign else enough
+    sure = choice.probability >= SHOWN_ABROAD_FROM if foreign else enough
     hints = style_of(message) == "hint"
     if hints and shows(choice.probability, "helpful"):
         return None

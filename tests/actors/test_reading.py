@@ -399,19 +399,19 @@ async def test_style_of_the_request(profile: str, style: Any, complex_: bool, te
     assert result.style == answer_style
 
 
-async def test_foreign_documents_answer_only_with_certainty() -> None:
-    known = {"en": 40, "fr": 2}
-    answered = await select_evidence.handle(
-        found(passage(score=0.4), collection=Collection(languages=known)), picks(REFUNDS[:46]), unnoted
-    )
-    assert isinstance(answered, AnswerRequested)
-    assert answered.probability is not None
-    assert 0.5 <= answered.probability < 0.9
-    foreign = found(passage(score=0.4), collection=Collection(languages={"fr": 2, "zh": 40}))
-    settled = await select_evidence.handle(foreign, ScriptedAsk(), unnoted)
-    assert isinstance(settled, AnswerSettled)
-    assert settled.settled.outcome == "closest"
-    assert "Chinese" in settled.settled.answer
+@pytest.mark.parametrize(
+    ("known", "least"), [({"en": 40, "fr": 2}, 0.5), ({"fr": 2, "zh": 40}, 0.75)], ids=["own", "foreign"]
+)
+def test_foreign_documents_answer_only_when_likelier(known: dict[str, int], least: float) -> None:
+    message = found(passage(score=0.4), collection=Collection(languages=known))
+    choice = chosen(message, message.passages)
+    assert choice is not None
+    likely, unlikely = (msgspec.structs.replace(choice, probability=each) for each in (least, least - 0.01))
+    assert unsure(message, message.passages, likely) is None
+    ended = unsure(message, message.passages, unlikely)
+    assert ended is not None
+    assert ended.settled.outcome == "closest"
+    assert ("Chinese" in ended.settled.answer) == ("en" not in known)
 
 
 @pytest.mark.parametrize("profile", ["tutor", "general"])
