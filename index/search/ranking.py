@@ -76,7 +76,7 @@ def with_others(
     near = sorted(_near(question, others), key=lambda one: -one.nearness)
     best = near[0].nearness if near else 0.0
     near = [one for one in near[:most] if one.nearness >= max(_LEAST, best - _BESIDE, _PART * own)]
-    first, second = (near, ranked) if best * _ABROAD > own and not _covered(ranked) else (ranked, near)
+    first, second = (near, ranked) if best > own and not _covered(ranked) else (ranked, near)
     turns = (one for pair in zip_longest(first, second) for one in pair if one is not None)
     return list({one.candidate.passage.number: one for one in turns}.values())
 
@@ -137,8 +137,6 @@ _FIRST = 5
 #: From these nearnesses on, the first passages are near or rather near a question in their language; from this share of the
 #: question on they cover it.
 _NEAR, _RATHER_NEAR, _COVERED = 0.75, 0.57, 0.5
-#: The nearness of what is in another language counts so much more: words that translate each other are never quite alike.
-_ABROAD = 1.1
 #: In another language from this nearness on, and so far below the nearest at most; so many at most, and so many beside some
 #: that are rather near.
 _LEAST, _BESIDE, _OTHERS, _FEW = 0.23, 0.13, 5, 2
