@@ -10,7 +10,7 @@ Overviews without a model have rules of their own.
 
 from actors.evidence import spans
 from actors.evidence.prompt_evidence import chunk_of
-from actors.question.resolved import asks_model
+from actors.question.resolved import as_read, asks_model
 from actors.selecting.chosen import (
     candidates,
     choice_record,
@@ -62,7 +62,7 @@ async def select_evidence(message: PassagesReady, ask: Ask, note: Note) -> Answe
     suggested = () if choice is None else tuple(suggestions(passages, choice))
     reply = await ask(
         contracts.SelectEvidence(
-            original_query=question.text,
+            original_query=as_read(question),
             retrieved_chunks=tuple(chunk_of(passage) for passage in passages),
             suggested=suggested,
             language=question.language,

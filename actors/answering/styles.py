@@ -16,7 +16,7 @@ from actors.answering.drafting import Drafted, advice, budget, layout, prose, wr
 from actors.answering.sentence_check import cited_in
 from actors.evidence.prompt_evidence import analysis_to_prompt, evidence_of
 from actors.question.profile import profile_of
-from actors.question.resolved import must_cite, wording
+from actors.question.resolved import as_read, must_cite, wording
 from bus.powers.protocols import Ask, Emit
 from bus.wire.messages import AnswerRequested
 from prompts import contracts
@@ -28,7 +28,7 @@ SYNTHESIS_CHARS: Final = 400
 
 async def _simple(request: AnswerRequested, ask: Ask, emit: Emit) -> Drafted:
     variables = contracts.AnswerSimple(
-        original_query=request.question.text,
+        original_query=as_read(request.question),
         retrieved_chunks=evidence_of(request.evidence),
         language=request.question.language,
         style=wording(request.question) or UNSET,
@@ -39,7 +39,7 @@ async def _simple(request: AnswerRequested, ask: Ask, emit: Emit) -> Drafted:
 
 async def _report(request: AnswerRequested, ask: Ask, emit: Emit) -> Drafted:
     variables = contracts.AnswerReport(
-        original_query=request.question.text,
+        original_query=as_read(request.question),
         sub_query_analyses=tuple(analysis_to_prompt(analysis) for analysis in request.analyses),
         evidence=evidence_of(request.evidence),
         language=request.question.language,
@@ -52,7 +52,7 @@ async def _report(request: AnswerRequested, ask: Ask, emit: Emit) -> Drafted:
 async def _synthesis(request: AnswerRequested, ask: Ask, emit: Emit) -> Drafted:
     reply = await ask(
         contracts.AnswerSynthesis(
-            query=request.question.text,
+            query=as_read(request.question),
             evidence=evidence_of(request.evidence),
             language=request.question.language,
             style=wording(request.question) or UNSET,
@@ -74,7 +74,7 @@ async def _synthesis(request: AnswerRequested, ask: Ask, emit: Emit) -> Drafted:
 def _structured(prompt: type[contracts.AnswerStructured | contracts.AnswerHint]) -> "Answering":
     async def structured(request: AnswerRequested, ask: Ask, emit: Emit) -> Drafted:
         variables = prompt(
-            question=request.question.text,
+            question=as_read(request.question),
             contexts=evidence_of(request.evidence),
             language=request.question.language,
             max_tokens=budget(request),

@@ -103,6 +103,13 @@ def other_languages(question: Question) -> tuple[str, ...]:
     return tuple(name_of(each) for each in question.languages if each != question.language)
 
 
+def as_read(question: Question) -> str:
+    """The question as a model reads it that picks or writes: with the last answer, where a new text may be made of that."""
+    if not question.earlier:
+        return question.text
+    return f"{question.asked}\n\nThe last answer of the conversation, which this may be about:\n{question.earlier}"
+
+
 def style_in(constraints: Constraints) -> Style | None:
     """The style that the constraints name; None where they name none or use other words."""
     return next((style for style in STYLES if style == constraints.style), None)

@@ -273,7 +273,7 @@ def needed(question: Question) -> str:
 
 def style_of(message: PassagesReady) -> Style:
     question = message.question
-    kind: Literal["simple", "complex"] = "complex" if message.complex else "simple"
+    kind: Literal["simple", "complex"] = "complex" if message.complex and not question.earlier else "simple"
     style = profile_of(question.profile).style(kind, question.style)
     return "hint" if is_exercise(question) else style
 

@@ -4,13 +4,16 @@ from collections.abc import AsyncIterator, Callable
 
 import msgspec
 import pytest
+from groundwire.wire import Turn
 
 from actors.pipeline import pipeline
 from prompts.contracts import (
+    AnswerSimple,
     ClassifyQuery,
     Contradiction,
     EvidencePick,
     PickedSpan,
+    SelectEvidence,
     StructuredAnswer,
     Verdict,
     VerifyAnswer,
@@ -110,6 +113,31 @@ async def test_model_is_asked_in_doubt(
     if outcome == "answered":
         assert (record.probability, record.confidence) == (None, "medium")  # rules find it unlikely
         assert record.calls == len(engine.requests)
+
+
+async def test_last_answer_is_made_anew(stack: tuple[Whole, Model]) -> None:
+    """Nobody is told that no model is connected; the model gets the last answer, and the passages of the question before."""
+    run, engine = stack
+    engine.picks = picks(PICK)
+    engine.requests.clear()
+    history = (Turn(role="user", content=PROCEDURE), Turn(role="assistant", content=f"앞의 답: {ANSWER}"))
+    _, record = await run.ask("한 문장으로 요약해 줘", conversation_history=history)
+    assert (record.outcome, record.answer) == ("answered", ANSWER)
+    asked = {request.variables.name: request.variables for request in engine.requests}
+    select, write = asked["select_evidence"], asked["answer_simple"]
+    assert isinstance(select, SelectEvidence)
+    assert isinstance(write, AnswerSimple)
+    assert select.original_query == write.original_query
+    assert select.original_query.startswith("한 문장으로 요약해 줘")
+    assert select.original_query.endswith("앞의 답: 배송비 3,000원은 환불되지 않습니다.")
+    done = await replay(await read_run(run.journal, record.run_id), pipeline())
+    assert (done.divergence, done.finished) == (None, True)
+
+
+async def test_nothing_to_make_anew_is_unclear(stack: tuple[Whole, Model]) -> None:
+    run, _ = stack
+    _, record = await run.ask("요약해 줘")
+    assert (record.outcome, record.detail) == ("declined", "unclear")
 
 
 async def test_number_that_is_nowhere_stays_unverified(stack: tuple[Whole, Model]) -> None:
