@@ -3,7 +3,7 @@
 PassagesReady -> AnswerRequested | AnswerSettled (the closest passages, or a refusal)        prompt: select_evidence
 
 A model decides: it picks spans or finds that none answers, with the rules' choice among the retrieved passages as a suggestion.
-The rules decide without a model, where it fails or picks nothing that is in the passages, and where they are as sure as
+The rules decide without a model, where it fails or picks from no passage that there is, and where they are as sure as
 a profile's `retrieval.sure_from`; where no model chose, the probability of their choice decides whether there is an answer at all.
 Overviews without a model have rules of their own.
 """
@@ -75,6 +75,6 @@ async def select_evidence(message: PassagesReady, ask: Ask, note: Note) -> Answe
     whole = {} if choice is None else dict(zip(suggested, choice.slices(), strict=True))
     slices = [at for pick in reply.spans for at in ([whole[pick]] if pick in whole else spans.picked(passages, [pick]))]
     if reply.spans and not slices:
-        raise BadReply("select_evidence: none of the picked spans is in its passage letter by letter")
+        raise BadReply("select_evidence: none of the picked spans names a passage")
     anew = slices or spans.window(passages, question.text)
     return picked(message, passages, choice, slices) if choice else requested(message, spans.numbered(passages, anew))

@@ -91,7 +91,7 @@ def picks(*texts: str) -> str:
     [
         (lambda: picks(PICK), "answered", False),
         (lambda: picks("환불은 99일 안에 됩니다.", PICK), "answered", False),
-        (lambda: picks("환불은 99일 안에 됩니다."), "closest", True),
+        (lambda: picks("환불은 99일 안에 됩니다."), "closest", False),
         (picks, "closest", False),
         (lambda: "no JSON", "closest", True),
     ],
