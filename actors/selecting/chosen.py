@@ -21,6 +21,7 @@ from actors.choosing.weights import BELOW_HIGH, BELOW_MEDIUM, HIGH, shows, weigh
 from actors.evidence import spans
 from actors.evidence.conflicts import conflicts_in, opposing
 from actors.evidence.lanes import is_foreign
+from actors.evidence.owners import known, of_another
 from actors.evidence.standing import each_of_its_year, out_of_date
 from actors.outcome.closest import closest, near_passages
 from actors.outcome.refusals import decline
@@ -280,20 +281,25 @@ def style_of(message: PassagesReady) -> Style:
 
 def requested(message: PassagesReady, evidence: tuple[Span, ...], probability: float | None = None) -> AnswerRequested:
     """The request, with the contradictions of other passages added to the evidence, and what one of them replaces last."""
-    evidence = (*evidence, *opposing(evidence, message.passages))
+    evidence = (*evidence, *opposing(evidence, message.passages, message.question.text))
     old = out_of_date(message.passages, message.question.text)
     conflicts = conflicts_in(evidence, old, message.passages)
     if outdated := {one.outdated_n for one in conflicts} - {0}:
         evidence = spans.put_last(evidence, lambda span: span.n in outdated)
         conflicts = conflicts_in(evidence, old, message.passages)
     of = {span.n: span for span in evidence}
-    apart = [each_of_its_year(of[one.first_n], of[one.second_n], message.question.text) for one in conflicts]
+    documents = known((*evidence, *message.passages))
+
+    def apart(one: Span, other: Span) -> bool:
+        asked = message.question.text
+        return each_of_its_year(one, other, asked) or of_another(one.source_id, other.source_id, documents, asked)
+
     return AnswerRequested(
         style=style_of(message),
         question=message.question,
         evidence=evidence,
         analyses=message.analyses,
-        conflicts=tuple(one for one, years in zip(conflicts, apart, strict=True) if not years),
+        conflicts=tuple(one for one in conflicts if not apart(of[one.first_n], of[one.second_n])),
         snapshot=message.snapshot,
         rounds=message.rounds,
         probability=probability,
