@@ -33,6 +33,7 @@ async def _simple(request: AnswerRequested, ask: Ask, emit: Emit) -> Drafted:
         language=request.question.language,
         style=wording(request.question) or UNSET,
         safety_advice=advice(request),
+        today=request.question.today or UNSET,
     )
     return await prose(request, ask, emit, variables)
 
@@ -45,6 +46,7 @@ async def _report(request: AnswerRequested, ask: Ask, emit: Emit) -> Drafted:
         language=request.question.language,
         style=wording(request.question) or UNSET,
         safety_advice=advice(request),
+        today=request.question.today or UNSET,
     )
     return await prose(request, ask, emit, variables)
 
@@ -56,6 +58,7 @@ async def _synthesis(request: AnswerRequested, ask: Ask, emit: Emit) -> Drafted:
             evidence=evidence_of(request.evidence),
             language=request.question.language,
             style=wording(request.question) or UNSET,
+            today=request.question.today or UNSET,
         )
     )
     text = reply.answer.strip()
@@ -80,6 +83,7 @@ def _structured(prompt: type[contracts.AnswerStructured | contracts.AnswerHint])
             max_tokens=budget(request),
             style=wording(request.question),
             must_cite=must_cite(request.question),
+            today=request.question.today or UNSET,
         )
         reply: contracts.StructuredAnswer = await ask(variables)
         return await written(request, ask, emit, layout(reply), cited=reply.citations)

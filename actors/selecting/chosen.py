@@ -22,12 +22,13 @@ from actors.evidence import spans
 from actors.evidence.conflicts import conflicts_in, opposing
 from actors.evidence.lanes import is_foreign
 from actors.evidence.owners import known, of_another
+from actors.evidence.prompt_evidence import chunks_of
 from actors.evidence.standing import each_of_its_year, out_of_date
 from actors.outcome.closest import closest, near_passages
 from actors.outcome.refusals import decline
 from actors.question.exercise import is_exercise
 from actors.question.profile import profile_of
-from actors.question.resolved import asks_model
+from actors.question.resolved import as_read, asks_model
 from bus.journal.records import ChoiceRecord, Considered
 from bus.wire.messages import AnswerRequested, AnswerSettled, PassagesReady
 from bus.wire.parts import Passage, Question, Span
@@ -188,10 +189,24 @@ def unasked(
     return rested_on(message, passages, choice) if sure else None
 
 
-def suggestions(passages: tuple[Passage, ...], choice: Choice) -> list[contracts.PickedSpan]:
-    return [
-        contracts.PickedSpan(passage=at + 1, text=passages[at].text[start:end]) for at, start, end in choice.slices()
-    ]
+def suggestions(passages: tuple[Passage, ...], choice: Choice) -> dict[contracts.PickedSpan, spans.Slice]:
+    """What the rules chose, as the prompt has it."""
+    return {
+        contracts.PickedSpan(passage=at + 1, text=passages[at].text[start:end]): (at, start, end)
+        for at, start, end in choice.slices()
+    }
+
+
+def prompt_of(
+    question: Question, passages: tuple[Passage, ...], suggested: tuple[contracts.PickedSpan, ...]
+) -> contracts.SelectEvidence:
+    return contracts.SelectEvidence(
+        original_query=as_read(question),
+        retrieved_chunks=chunks_of(passages),
+        suggested=suggested,
+        language=question.language,
+        today=question.today or UNSET,
+    )
 
 
 def rested_on(message: PassagesReady, passages: tuple[Passage, ...], choice: Choice) -> AnswerRequested:

@@ -4,13 +4,16 @@ from typing import Any
 
 import msgspec
 import pytest
-from groundwire.wire import Context, ContextMetadata
+from groundwire.wire import About, Context, ContextMetadata
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET
 
 from actors.answering.drafting import confidence_in, probability_shown, stated_in
 from actors.evidence.lanes import given as given_contexts
 from actors.evidence.lanes import merge, near_the_best, verbatim
+from actors.evidence.prompt_evidence import chunks_of, evidence_of
+from actors.evidence.spans import numbered
 from actors.evidence.standing import out_of_date, with_later
 from actors.judge_relevance import judge_relevance, keep
 from actors.judge_sufficiency import ROUND_2, judge_sufficiency
@@ -323,6 +326,15 @@ async def test_unanswerable_question_ends_with_its_reason(
     assert (settled.settled.outcome, settled.settled.reason) == (outcome, reason)
     assert bool(settled.settled.passages) == (outcome == "closest")
     assert ("who pays" in settled.settled.answer) == (reason == "insufficient")
+
+
+def test_model_is_told_where_a_text_is_from() -> None:
+    old = passage("2023/rules.md", title="Rules", about=About(date="2023-02-01T09:00:00Z"))
+    new = passage("2025/rules.md", title="Rules", about=About(date="2025-03-04", saved=True))
+    said = [("2023/rules.md", "2023-02-01", "2025/rules.md"), ("2025/rules.md", UNSET, UNSET)]
+    assert [(each.source_file, each.date, each.replaced_by) for each in chunks_of((old, new))] == said
+    evidence = evidence_of(numbered((old, new), [(0, 0, 20), (1, 0, 20)]))
+    assert [(each.source_id, each.date, each.replaced_by) for each in evidence] == said
 
 
 async def test_invented_pick_leaves_it_to_rules() -> None:

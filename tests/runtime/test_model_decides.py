@@ -1,12 +1,14 @@
 """A competent, a careless and a broken model where the rules doubt: the model decides, and the rules only replace it."""
 
 from collections.abc import AsyncIterator, Callable
+from time import strftime
 
 import msgspec
 import pytest
 from groundwire.wire import Turn
 
 from actors.pipeline import pipeline
+from actors.question import resolved as question_resolved
 from prompts.contracts import (
     AnswerSimple,
     ClassifyQuery,
@@ -115,8 +117,11 @@ async def test_model_is_asked_in_doubt(
         assert record.calls == len(engine.requests)
 
 
-async def test_last_answer_is_made_anew(stack: tuple[Whole, Model]) -> None:
-    """Nobody is told that no model is connected; the model gets the last answer, and the passages of the question before."""
+async def test_last_answer_is_made_anew(stack: tuple[Whole, Model], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody is told that no model is connected; the model gets the last answer, and the passages of the question before.
+
+    A replay on another day is told the day of the run.
+    """
     run, engine = stack
     engine.picks = picks(PICK)
     engine.requests.clear()
@@ -130,7 +135,10 @@ async def test_last_answer_is_made_anew(stack: tuple[Whole, Model]) -> None:
     assert select.original_query == write.original_query
     assert select.original_query.startswith("한 문장으로 요약해 줘")
     assert select.original_query.endswith("앞의 답: 배송비 3,000원은 환불되지 않습니다.")
-    done = await replay(await read_run(run.journal, record.run_id), pipeline())
+    assert select.today == write.today == strftime("%Y-%m-%d")
+    trace = await read_run(run.journal, record.run_id)
+    monkeypatch.setattr(question_resolved, "strftime", lambda form: "1999-12-31")
+    done = await replay(trace, pipeline())
     assert (done.divergence, done.finished) == (None, True)
 
 
