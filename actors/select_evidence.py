@@ -21,6 +21,7 @@ from actors.selecting.chosen import (
     rested_on,
     style_of,
     suggestions,
+    to_model,
     unanswerable,
     unasked,
     unsure,
@@ -58,13 +59,14 @@ async def select_evidence(message: PassagesReady, ask: Ask, note: Note) -> Answe
         note(choice_record(message, passages, choice, ends=isinstance(early, AnswerSettled)))
         if early:
             return early
-    suggested = {} if choice is None else suggestions(passages, choice)
-    reply = await ask(prompt_of(question, passages, tuple(suggested)))
+    read = to_model(message, passages) if decides else passages
+    suggested = {} if choice is None else suggestions(question, read, choice, decides=decides)
+    reply = await ask(prompt_of(question, read, tuple(suggested)))
     if not reply.spans and not hints:
         return unanswerable(message)
     if choice is not None and (not reply.spans or (reply.spans == tuple(suggested) and not decides)):
         return rested_on(message, passages, choice)
-    of_each = ([suggested[pick]] if pick in suggested else spans.picked(passages, [pick]) for pick in reply.spans)
+    of_each = ([suggested[pick]] if pick in suggested else spans.picked(read, [pick]) for pick in reply.spans)
     slices = [at for of in of_each for at in of]
     if reply.spans and not slices:
         raise BadReply("select_evidence: none of the picked spans names a passage")

@@ -33,7 +33,7 @@ from bus.wire.messages import (
     QueryDecomposed,
     SubQueryPlanned,
 )
-from bus.wire.parts import Collection, Passage, Sentence, SubQuery
+from bus.wire.parts import Collection, Passage, Question, Sentence, SubQuery
 from index.filters import Filter
 from prompts import contracts
 from tests.actors.scripted_powers import Hits, Screen, ScriptedAsk
@@ -335,6 +335,32 @@ def test_model_is_told_where_a_text_is_from() -> None:
     assert [(each.source_file, each.date, each.replaced_by) for each in chunks_of((old, new))] == said
     evidence = evidence_of(numbered((old, new), [(0, 0, 20), (1, 0, 20)]))
     assert [(each.source_id, each.date, each.replaced_by) for each in evidence] == said
+
+
+REPLACED = passage("refunds-2020.md", "Refunds are paid within 30 days of the return.", title="Refunds 2020")
+IN_FORCE = passage("refunds-2025.md", "Parcels are taken back at the desk.", title="Refunds 2025")
+
+
+@pytest.mark.parametrize(
+    ("passages", "asked", "suggested"),
+    [
+        ((passage(),), question(), True),
+        ((TULIPS,), FAR, False),
+        ((REPLACED, IN_FORCE), question(), False),
+        ((*(passage(f"{n}.md", "Tulips bloom in April.") for n in range(11)), passage()), question(), False),
+    ],
+    ids=["probable", "improbable", "replaced", "beyond what the model reads"],
+)
+async def test_model_reads_few_passages_and_sure_suggestions(
+    passages: tuple[Passage, ...], asked: Question, suggested: bool
+) -> None:
+    ask = picks("Refunds are paid within 14 days of the return.")
+    model = msgspec.structs.replace(asked, has_model=True)
+    await select_evidence.handle(found(*passages, question=model), ask, unnoted)
+    (told,) = ask.asked
+    assert isinstance(told, contracts.SelectEvidence)
+    assert [each.source_file for each in told.retrieved_chunks] == [each.source_id for each in passages[:8]]
+    assert bool(told.suggested) == suggested
 
 
 async def test_invented_pick_leaves_it_to_rules() -> None:
