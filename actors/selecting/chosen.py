@@ -285,11 +285,14 @@ def unanswerable(message: PassagesReady) -> AnswerSettled:
         return decline(message.question, "out_of_scope")
     searched = any(analysis.judged for analysis in message.analyses)
     reason: Reason = "no_evidence" if message.passages or searched else "no_results"
+    notice = needed(message.question)
+    if message.passages and not message.missing and asks_model(message.question, "select_evidence"):
+        notice = notice or notices.reason_text(reason, message.question.language)  # a model found that none answers
     return closest(
         message,
         "insufficient" if message.missing else reason,
         candidates(message),
-        notice=needed(message.question),
+        notice=notice,
         missing=message.missing,
     )
 

@@ -35,7 +35,7 @@ from bus.wire.messages import (
 )
 from bus.wire.parts import Collection, Passage, Question, Sentence, SubQuery
 from index.filters import Filter
-from prompts import contracts
+from prompts import contracts, notices
 from tests.actors.scripted_powers import Hits, Screen, ScriptedAsk
 from tests.message_samples import ANALYSIS, LANES, OPENING, REFUNDS, SAMPLES, passage, question
 
@@ -361,6 +361,15 @@ async def test_model_reads_few_passages_and_sure_suggestions(
     assert isinstance(told, contracts.SelectEvidence)
     assert [each.source_file for each in told.retrieved_chunks] == [each.source_id for each in passages[:8]]
     assert bool(told.suggested) == suggested
+
+
+async def test_model_that_finds_nothing_is_quoted() -> None:
+    """That no passage answers is known then; without a model, only that none does so surely."""
+    message = found(passage(), question=question(has_model=True))
+    settled = await select_evidence.handle(message, picks(), unnoted)
+    assert isinstance(settled, AnswerSettled)
+    assert settled.settled.outcome == "closest"
+    assert settled.settled.answer.startswith(notices.reason_text("no_evidence", "en"))
 
 
 async def test_invented_pick_leaves_it_to_rules() -> None:
