@@ -18,6 +18,7 @@ from bus.wire.messages import AnswerSettled, FollowUpAsked, QuestionAsked, Quest
 from bus.wire.parts import Question
 from index.languages import UNDETERMINED
 from index.languages.detection import detect
+from index.text.citations import strip_markers
 from prompts import contracts, notices
 from prompts.vocabulary import DECLINED
 
@@ -46,11 +47,18 @@ async def classify_intent(message: QuestionAsked, ask: Ask) -> QuestionReady | F
             out_of_scope=profile.scope_words("out_of_scope"),
         )
     )
+    rewrites = reply.category == "needs_model" and question.has_model
+    if rewrites and message.conversation_history:
+        return accepted(message, replace(question, earlier=last_answer(message)))
     if reply.intent in ("out_of_scope", "greeting", "unclear"):
         kind = next((kind for kind in DECLINED if kind == reply.category), reply.intent)
-        return decline(question, kind, text=suggested(question, reply))
-    needs_model = reply.category == "needs_model" and not question.has_model
-    return accepted(message, replace(question, needs_model=needs_model))
+        return decline(question, "unclear" if rewrites else kind, text=suggested(question, reply))
+    return accepted(message, replace(question, needs_model=reply.category == "needs_model" and not rewrites))
+
+
+def last_answer(message: QuestionAsked) -> str:
+    answers = (turn.content for turn in reversed(message.conversation_history) if turn.role == "assistant")
+    return strip_markers(next(answers, "")).strip()
 
 
 def suggested(question: Question, reply: contracts.Intent) -> str:

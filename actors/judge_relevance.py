@@ -7,7 +7,7 @@ that it named go on if it copied nothing letter by letter.
 """
 
 from actors.evidence.lanes import blank, verbatim
-from actors.evidence.prompt_evidence import chunk_of
+from actors.evidence.prompt_evidence import chunks_of
 from actors.outcome.closest import MOST
 from bus.delivery.actor import actor
 from bus.powers.protocols import Ask
@@ -30,7 +30,7 @@ async def judge_relevance(message: PassagesRetrieved, ask: Ask) -> PassagesJudge
             sub_query_id=message.sub_query.id,
             sub_query_statement=message.sub_query.statement,
             sub_query_focus=message.sub_query.focus,
-            retrieved_chunks=tuple(chunk_of(passage) for passage in message.passages),
+            retrieved_chunks=chunks_of(message.passages),
             language=message.question.language,
         )
     )

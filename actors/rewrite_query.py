@@ -2,7 +2,8 @@
 
 FollowUpAsked -> QuestionReady        prompt: rewrite_query
 
-When it cannot be rewritten, the question goes on as it was asked.
+When it cannot be rewritten, the question goes on as it was asked. What a new text is made of, which may be
+the last answer, is searched for with the question before it as well.
 """
 
 import msgspec
@@ -15,7 +16,8 @@ from prompts import contracts
 
 
 def as_asked(message: FollowUpAsked, failure: Failure) -> QuestionReady:
-    return QuestionReady(question=message.question)
+    text = with_question_before(message, message.question.text)
+    return QuestionReady(question=msgspec.structs.replace(message.question, text=text))
 
 
 @actor(prompts=("rewrite_query",), fallback=as_asked)
@@ -31,4 +33,11 @@ async def rewrite_query(message: FollowUpAsked, ask: Ask) -> QuestionReady:
     )
     rewritten = reply.rewritten_query.strip()
     text = rewritten if reply.needs_rewrite and rewritten else message.question.text
-    return QuestionReady(question=msgspec.structs.replace(message.question, text=text, topic=reply.topic.strip()))
+    question = msgspec.structs.replace(message.question, topic=reply.topic.strip())
+    return QuestionReady(question=msgspec.structs.replace(question, text=with_question_before(message, text)))
+
+
+def with_question_before(message: FollowUpAsked, text: str) -> str:
+    """The text, behind the last question of the conversation where a new text may be made of the answer to that."""
+    users = (turn.content for turn in reversed(message.history) if turn.role == "user")
+    return f"{next(users, '')} {text}".strip() if message.question.earlier else text

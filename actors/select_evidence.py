@@ -3,24 +3,25 @@
 PassagesReady -> AnswerRequested | AnswerSettled (the closest passages, or a refusal)        prompt: select_evidence
 
 A model decides: it picks spans or finds that none answers, with the rules' choice among the retrieved passages as a suggestion.
-The rules decide without a model, where it fails or picks nothing that is in the passages, and where they are as sure as
+The rules decide without a model, where it fails or picks from no passage that there is, and where they are as sure as
 a profile's `retrieval.sure_from`; where no model chose, the probability of their choice decides whether there is an answer at all.
 Overviews without a model have rules of their own.
 """
 
 from actors.evidence import spans
-from actors.evidence.prompt_evidence import chunk_of
 from actors.question.resolved import asks_model
 from actors.selecting.chosen import (
     candidates,
     choice_record,
     chosen,
     picked,
+    prompt_of,
     quoting,
     requested,
     rested_on,
     style_of,
     suggestions,
+    to_model,
     unanswerable,
     unasked,
     unsure,
@@ -30,7 +31,6 @@ from bus.delivery.actor import actor
 from bus.powers.protocols import Ask, Note
 from bus.wire.errors import BadReply, Failure
 from bus.wire.messages import AnswerRequested, AnswerSettled, PassagesReady
-from prompts import contracts
 
 
 def by_rules(message: PassagesReady, failure: Failure) -> AnswerRequested | AnswerSettled:
@@ -59,22 +59,16 @@ async def select_evidence(message: PassagesReady, ask: Ask, note: Note) -> Answe
         note(choice_record(message, passages, choice, ends=isinstance(early, AnswerSettled)))
         if early:
             return early
-    suggested = () if choice is None else tuple(suggestions(passages, choice))
-    reply = await ask(
-        contracts.SelectEvidence(
-            original_query=question.text,
-            retrieved_chunks=tuple(chunk_of(passage) for passage in passages),
-            suggested=suggested,
-            language=question.language,
-        )
-    )
+    read = to_model(message, passages) if decides else passages
+    suggested = {} if choice is None else suggestions(question, read, choice, decides=decides)
+    reply = await ask(prompt_of(question, read, tuple(suggested)))
     if not reply.spans and not hints:
         return unanswerable(message)
-    if choice is not None and (not reply.spans or (reply.spans == suggested and not decides)):
+    if choice is not None and (not reply.spans or (reply.spans == tuple(suggested) and not decides)):
         return rested_on(message, passages, choice)
-    whole = {} if choice is None else dict(zip(suggested, choice.slices(), strict=True))
-    slices = [at for pick in reply.spans for at in ([whole[pick]] if pick in whole else spans.picked(passages, [pick]))]
+    of_each = ([suggested[pick]] if pick in suggested else spans.picked(read, [pick]) for pick in reply.spans)
+    slices = [at for of in of_each for at in of]
     if reply.spans and not slices:
-        raise BadReply("select_evidence: none of the picked spans is in its passage letter by letter")
+        raise BadReply("select_evidence: none of the picked spans names a passage")
     anew = slices or spans.window(passages, question.text)
     return picked(message, passages, choice, slices) if choice else requested(message, spans.numbered(passages, anew))

@@ -151,7 +151,8 @@ class Chunk(Part, frozen=True, kw_only=True):
     """A retrieved passage as a judge sees it. `score` is the fused retrieval score, higher is better.
 
     `section`: the headings that lead to it; `intro`: the text before it that introduces some of it. `units` are for engines
-    that choose among them, and are not rendered; none when nothing is known but the text.
+    that choose among them, and are not rendered; none when nothing is known but the text. `date`: of its document, YYYY-MM-DD;
+    `replaced_by`: the document in force instead.
     """
 
     source_file: Attribute
@@ -160,6 +161,8 @@ class Chunk(Part, frozen=True, kw_only=True):
     section: Attribute = ""
     intro: Attribute = ""
     units: tuple[Unit, ...] = ()
+    date: Attribute | UnsetType = UNSET
+    replaced_by: Attribute | UnsetType = UNSET
 
 
 class Extract(Part, frozen=True, kw_only=True):
@@ -231,6 +234,7 @@ class SelectEvidence(Prompt[EvidencePick], frozen=True, kw_only=True):
     retrieved_chunks: Annotated[tuple[Chunk, ...], Shortened(2)]
     suggested: tuple[PickedSpan, ...] = ()
     language: str
+    today: str | UnsetType = UNSET
 
 
 # ---------------------------------------------------------------- answering
@@ -240,7 +244,7 @@ class Evidence(Part, frozen=True, kw_only=True):
     """One numbered span: the only part of a document that an answering prompt sees.
 
     `section`: the headings that lead to it; `intro`: what introduces it in the document, to be cited like its text. `lead`: the
-    sentence of it that answers, where rules chose it as an answer. `units` as in Chunk.
+    sentence of it that answers, where rules chose it as an answer. `units`, `date` and `replaced_by` as in Chunk.
     """
 
     n: int
@@ -251,12 +255,15 @@ class Evidence(Part, frozen=True, kw_only=True):
     intro: Block = ""
     lead: Block = ""
     units: tuple[Unit, ...] = ()
+    date: Attribute | UnsetType = UNSET
+    replaced_by: Attribute | UnsetType = UNSET
 
 
 class AnswerSimple(Prompt[str], frozen=True, kw_only=True):
     """`style`: the caller's own words for the form of the answer. `safety_advice`: the profile's closing advice.
 
-    `already_shown` is continued, never repeated. UNSET leaves a field out, as runs have it that were recorded before the field.
+    `already_shown` is continued, never repeated. `today`: YYYY-MM-DD. UNSET leaves a field out, as runs have it that were recorded
+    before the field.
     """
 
     name = "answer_simple"
@@ -266,6 +273,7 @@ class AnswerSimple(Prompt[str], frozen=True, kw_only=True):
     style: Block | UnsetType = UNSET
     safety_advice: Block = ""
     already_shown: Block = ""
+    today: str | UnsetType = UNSET
 
 
 class AnswerReport(Prompt[str], frozen=True, kw_only=True):
@@ -277,6 +285,7 @@ class AnswerReport(Prompt[str], frozen=True, kw_only=True):
     style: Block | UnsetType = UNSET
     safety_advice: Block = ""
     already_shown: Block = ""
+    today: str | UnsetType = UNSET
 
 
 class Synthesis(Part, frozen=True, kw_only=True):
@@ -293,6 +302,7 @@ class AnswerSynthesis(Prompt[Synthesis], frozen=True, kw_only=True):
     evidence: Annotated[tuple[Evidence, ...], Shortened(1)]
     language: str
     style: Block | UnsetType = UNSET
+    today: str | UnsetType = UNSET
 
 
 class StructuredAnswer(Part, frozen=True, kw_only=True):
@@ -311,6 +321,7 @@ class AnswerStructured(Prompt[StructuredAnswer], frozen=True, kw_only=True):
     max_tokens: int = 600
     style: Block = ""
     must_cite: bool = True
+    today: str | UnsetType = UNSET
 
 
 class AnswerHint(Prompt[StructuredAnswer], frozen=True, kw_only=True):
@@ -321,6 +332,7 @@ class AnswerHint(Prompt[StructuredAnswer], frozen=True, kw_only=True):
     max_tokens: int = 600
     style: Block = ""
     must_cite: bool = True
+    today: str | UnsetType = UNSET
 
 
 # ---------------------------------------------------------------- checking

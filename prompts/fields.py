@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import UnionType
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -61,6 +61,6 @@ def _placement(hint: Any) -> Placement:
         return places(hint)
     if place := next((note for note in _notes(hint) if isinstance(note, Place)), None):
         return place
-    if get_origin(hint) in (Annotated, tuple, UnionType):
+    if get_origin(hint) in (Annotated, tuple, UnionType, Union):  # one that holds an Annotated is a Union
         return _placement(get_args(hint)[0])
     return Place.LINE

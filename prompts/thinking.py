@@ -91,6 +91,8 @@ class Thinking:
         self._depth = 0
         self._line = ""  # what was given back of the current line, to see where a fence begins
         self._fenced = False
+        self._empty = True  # what was given back is empty lines alone
+        self._thought = False
         #: How often everything given back before turned out to be thinking.
         self.taken_back = 0
 
@@ -135,13 +137,14 @@ class Thinking:
         kind = str(mark.lastgroup)
         if kind == "around":
             return False
+        self._thought = True
         row = int(kind[6:] if kind.startswith(("closes", "leaves")) else kind[5:])
         if self._open < 0:
             if kind.startswith("opens"):
                 self._open, self._depth = row, 1
             elif kind.startswith("closes"):
                 self.taken_back += 1
-                self._line, self._fenced = "", False
+                self._line, self._fenced, self._empty = "", False, True
                 return True
         elif row == self._open:
             nests = THINKING[row].nests
@@ -151,6 +154,9 @@ class Thinking:
         return False
 
     def _give(self, text: str) -> str:
+        if self._empty:
+            text = text.lstrip("\r\n") if self._thought else text
+            self._empty = not text.strip("\r\n")
         *lines, last = (self._line + text).split("\n")
         for line in lines:
             self._fenced ^= line.lstrip().startswith("```")

@@ -16,7 +16,7 @@ from actors.answering.drafting import Drafted, advice, budget, layout, prose, wr
 from actors.answering.sentence_check import cited_in
 from actors.evidence.prompt_evidence import analysis_to_prompt, evidence_of
 from actors.question.profile import profile_of
-from actors.question.resolved import must_cite, wording
+from actors.question.resolved import as_read, must_cite, wording
 from bus.powers.protocols import Ask, Emit
 from bus.wire.messages import AnswerRequested
 from prompts import contracts
@@ -28,23 +28,25 @@ SYNTHESIS_CHARS: Final = 400
 
 async def _simple(request: AnswerRequested, ask: Ask, emit: Emit) -> Drafted:
     variables = contracts.AnswerSimple(
-        original_query=request.question.text,
+        original_query=as_read(request.question),
         retrieved_chunks=evidence_of(request.evidence),
         language=request.question.language,
         style=wording(request.question) or UNSET,
         safety_advice=advice(request),
+        today=request.question.today or UNSET,
     )
     return await prose(request, ask, emit, variables)
 
 
 async def _report(request: AnswerRequested, ask: Ask, emit: Emit) -> Drafted:
     variables = contracts.AnswerReport(
-        original_query=request.question.text,
+        original_query=as_read(request.question),
         sub_query_analyses=tuple(analysis_to_prompt(analysis) for analysis in request.analyses),
         evidence=evidence_of(request.evidence),
         language=request.question.language,
         style=wording(request.question) or UNSET,
         safety_advice=advice(request),
+        today=request.question.today or UNSET,
     )
     return await prose(request, ask, emit, variables)
 
@@ -52,10 +54,11 @@ async def _report(request: AnswerRequested, ask: Ask, emit: Emit) -> Drafted:
 async def _synthesis(request: AnswerRequested, ask: Ask, emit: Emit) -> Drafted:
     reply = await ask(
         contracts.AnswerSynthesis(
-            query=request.question.text,
+            query=as_read(request.question),
             evidence=evidence_of(request.evidence),
             language=request.question.language,
             style=wording(request.question) or UNSET,
+            today=request.question.today or UNSET,
         )
     )
     text = reply.answer.strip()
@@ -74,12 +77,13 @@ async def _synthesis(request: AnswerRequested, ask: Ask, emit: Emit) -> Drafted:
 def _structured(prompt: type[contracts.AnswerStructured | contracts.AnswerHint]) -> "Answering":
     async def structured(request: AnswerRequested, ask: Ask, emit: Emit) -> Drafted:
         variables = prompt(
-            question=request.question.text,
+            question=as_read(request.question),
             contexts=evidence_of(request.evidence),
             language=request.question.language,
             max_tokens=budget(request),
             style=wording(request.question),
             must_cite=must_cite(request.question),
+            today=request.question.today or UNSET,
         )
         reply: contracts.StructuredAnswer = await ask(variables)
         return await written(request, ask, emit, layout(reply), cited=reply.citations)

@@ -15,6 +15,7 @@ import msgspec
 
 from actors.evidence import thresholds
 from actors.evidence.near_copies import contradicted, in_key
+from actors.evidence.owners import known, of_another
 from actors.evidence.spans import Slice, numbered
 from actors.evidence.statements import Amount, Statement, all_statements, same, statements
 from actors.facts.reading import read
@@ -59,20 +60,27 @@ def _in_passage(span: Span, passages: Sequence[Passage]) -> Iterable[Statement]:
     return (msgspec.structs.replace(one, around=one.around | around) for one in stated)
 
 
-def opposing(evidence: Sequence[Span], passages: Sequence[Passage]) -> tuple[Span, ...]:
-    """Contradictions of the evidence in other documents of the passages, numbered after it: one unit of each document."""
+def opposing(evidence: Sequence[Span], passages: Sequence[Passage], question: str = "") -> tuple[Span, ...]:
+    """Contradictions of the evidence in other documents of the passages, numbered after it: one unit of each document.
+
+    None of another person or thing than a document of the evidence that it contradicts.
+    """
     stated = [one for span in evidence for one in all_statements(span)]
     like = [one.text for one in stated]
     if not stated:
         return ()
-    known = {span.source_id for span in evidence}
+    documents = known((*evidence, *passages))
+    cited = {span.source_id for span in evidence}
     slices: dict[str, Slice] = {}
     for at, passage in enumerate(passages):
-        if passage.source_id in known or passage.source_id in slices:
+        if passage.source_id in cited or passage.source_id in slices:
             continue
         whole = msgspec.structs.replace(numbered((passage,), [(0, 0, len(passage.text))])[0], n=0)
         for other in statements(whole, like=like):
-            if any(_disagreement(one, other) for one in stated):
+            if any(
+                _disagreement(one, other) and not of_another(one.source_id, other.source_id, documents, question)
+                for one in stated
+            ):
                 slices.setdefault(passage.source_id, (at, other.start, other.end))
     more = numbered(passages, list(slices.values())[: thresholds.CONFLICTS])
     return tuple(msgspec.structs.replace(span, n=len(evidence) + span.n) for span in more)

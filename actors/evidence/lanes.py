@@ -5,6 +5,7 @@ supplied with the question.
 from groundwire.wire import Context
 from msgspec.structs import replace
 
+from actors.evidence.copied import as_written
 from bus.powers.searching import SearchRequest
 from bus.wire.messages import PassagesRetrieved, SubQueryPlanned
 from bus.wire.parts import Analysis, Extract, Passage, Question, SubQuery
@@ -80,14 +81,14 @@ def place_of(passage: Passage) -> tuple[str, int, int]:
 
 
 def verbatim(message: PassagesRetrieved, reply: contracts.Relevance) -> Analysis:
-    """The judge's analysis with only the verbatim excerpts of their chunk; the others are counted."""
+    """The judge's analysis with the excerpts as their chunks have them; those that none has, or nearly, are counted."""
     texts: dict[str, list[str]] = {}
     for passage in message.passages:
         texts.setdefault(passage.source_id, []).append(passage.text)
     extracts = tuple(
-        Extract(source_file=e.source_file, excerpt=e.excerpt, relevance=e.relevance)
+        Extract(source_file=e.source_file, excerpt=excerpt, relevance=e.relevance)
         for e in reply.relevant_extracts
-        if e.excerpt.strip() and any(e.excerpt in text for text in texts.get(e.source_file, ()))
+        if (excerpt := as_written(e.excerpt, texts.get(e.source_file, [])))
     )
     return Analysis(
         sub_query_id=message.sub_query.id,

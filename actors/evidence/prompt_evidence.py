@@ -3,18 +3,26 @@
 Bus structs become prompt structs: same fields, but separate types, since neither layer knows the other.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from groundwire.wire import Block
+from msgspec import UNSET, UnsetType
 
 from actors.evidence.section import introductions
+from actors.evidence.standing import out_of_date
 from bus.wire.parts import Analysis, Passage, Span
 from index.text.units import units
 from prompts import contracts
 
 
-def chunk_of(passage: Passage) -> contracts.Chunk:
+def chunks_of(passages: Sequence[Passage]) -> tuple[contracts.Chunk, ...]:
+    """The passages as a judge sees them; what replaces one is known where it is among them."""
+    old = out_of_date(passages)
+    return tuple(_chunk_of(passage, old) for passage in passages)
+
+
+def _chunk_of(passage: Passage, old: Mapping[str, str]) -> contracts.Chunk:
     return contracts.Chunk(
         source_file=passage.source_id,
         score=passage.score,
@@ -22,7 +30,18 @@ def chunk_of(passage: Passage) -> contracts.Chunk:
         section=contracts.SECTIONS.join(passage.headings),
         intro=" ".join(passage.intros),
         units=_units(passage.text, passage.blocks, passage.char_start, introductions(passage)),
+        date=_date_of(passage),
+        replaced_by=_in_place_of(passage, old),
     )
+
+
+def _date_of(part: Passage | Span) -> str | UnsetType:
+    """The day that the document itself gives, not the one on which a program saved it."""
+    return UNSET if part.about.saved else part.about.date[:10] or UNSET
+
+
+def _in_place_of(part: Passage | Span, old: Mapping[str, str]) -> str | UnsetType:
+    return old[part.source_id] or "a later text" if part.source_id in old else UNSET
 
 
 def analysis_to_prompt(analysis: Analysis) -> contracts.Relevance:
@@ -31,6 +50,7 @@ def analysis_to_prompt(analysis: Analysis) -> contracts.Relevance:
 
 def evidence_of(spans: tuple[Span, ...]) -> tuple[contracts.Evidence, ...]:
     """What an answering prompt sees: the span's text with what introduces it, never the whole passage."""
+    old = out_of_date(spans)
     return tuple(
         contracts.Evidence(
             n=span.n,
@@ -43,6 +63,8 @@ def evidence_of(spans: tuple[Span, ...]) -> tuple[contracts.Evidence, ...]:
             if span.lead is None
             else span.text[span.lead[0] - span.source_start : span.lead[1] - span.source_start],
             units=_units(span.text, span.blocks, span.source_start, _introductions(span)),
+            date=_date_of(span),
+            replaced_by=_in_place_of(span, old),
         )
         for span in spans
     )

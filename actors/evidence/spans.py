@@ -6,8 +6,16 @@ from functools import lru_cache
 
 import msgspec
 
+from actors.evidence.copied import exactly, nearly
 from actors.evidence.section import section_of
-from actors.evidence.thresholds import FULL_SPAN_CHARS, LIST_SPAN_CHARS, SHORT_SPAN_CHARS, SURE_PICK_CHARS, WINDOW_CHARS
+from actors.evidence.thresholds import (
+    FULL_SPAN_CHARS,
+    LIKE_SHARE,
+    LIST_SPAN_CHARS,
+    SHORT_SPAN_CHARS,
+    SURE_PICK_CHARS,
+    WINDOW_CHARS,
+)
 from bus.wire.parts import Passage, Span
 from index.text.sentences import split
 from index.text.units import Unit, introduced, units
@@ -20,29 +28,32 @@ Slice = tuple[int, int, int]
 
 
 def picked(passages: Sequence[Passage], picks: Iterable[PickedSpan]) -> list[Slice]:
-    """The picks whose words are in their passage, else in another one, grown where short; the others are dropped."""
+    """The picks, each where its words are in its passage, else in another one, or nearly so, grown where short; else the unit of
+    its passage that is most like it, or the whole passage. A pick of no passage is dropped.
+    """
     slices = []
     for pick in picks:
         words, named = pick.text.strip(), pick.passage - 1
         others = range(len(passages)) if len(words) >= SURE_PICK_CHARS else ()
         order = [at for at in (named, *others) if 0 <= at < len(passages)]
-        found = next(((at, *place) for at in order if (place := _place(words, passages[at].text))), None)
+        places = ((at, place(words, passages[at].text)) for place in (exactly, nearly) for at in order)
+        found = next(((at, *place) for at, place in places if place is not None), None)
         if found is not None:
             at, start, end = found
             passage = passages[at]
             cut = units(passage.text, passage.blocks, passage.char_start) if passage.blocks else []
             slices.append((at, *(whole(cut, start, end) if cut else grow(passage.text, start, end))))
+        elif words and 0 <= named < len(passages):
+            slices.append((named, *_most_like(words, passages[named])))
     return slices
 
 
-def _place(words: str, text: str) -> tuple[int, int] | None:
-    """The stretch of a text that has these words, with any white space between them."""
-    if not words:
-        return None
-    if (start := text.find(words)) >= 0:
-        return start, start + len(words)
-    found = re.search(r"\s+".join(map(re.escape, words.split())), text)
-    return found.span() if found else None
+def _most_like(words: str, passage: Passage) -> tuple[int, int]:
+    """The unit with at least half of the rough terms of these words, else the whole passage: a model may have translated it."""
+    cut = [unit for unit in units(passage.text, passage.blocks, passage.char_start) if unit.answers]
+    shares = [(share_held(words, passage.text[unit.start : unit.end]), -unit.start, unit.end) for unit in cut]
+    share, start, end = max(shares, default=(0.0, 0, 0))
+    return (-start, end) if share >= LIKE_SHARE else (0, len(passage.text))
 
 
 def whole(cut: Sequence[Unit], start: int, end: int) -> tuple[int, int]:

@@ -61,6 +61,8 @@ SHORT_SPAN_CHARS: Final = 80
 FULL_SPAN_CHARS: Final = 120
 #: A pick with fewer characters counts only in the passage that it names.
 SURE_PICK_CHARS: Final = 20
+#: A pick that is not in its passage, nor nearly, stands for the unit with this share of its rough terms, else for all of it.
+LIKE_SHARE: Final = 0.5
 #: A list or table joins its introduction up to this length; its first item or row always does.
 LIST_SPAN_CHARS: Final = 800
 #: Longest stretch selected where no pick is usable.

@@ -6,6 +6,7 @@ A model is told the languages of the documents, which this process remembers fro
 import contextlib
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
+from time import strftime
 from typing import Final, NamedTuple
 
 from actors.question.profile import profile_of
@@ -25,7 +26,8 @@ NO_CONTEXT = "NO_CONTEXT_FOUND"
 class Defaults(NamedTuple):
     """The settings that a question is resolved under, besides its profile: the process's, or those of a recorded run.
 
-    `masked`: None leaves masking to the profile. `languages`: of the documents; None for those that the last search knew.
+    `masked`: None leaves masking to the profile. `languages`: of the documents; None for those that the last search knew. `today`:
+    None for the day that it is; the question keeps it, so that a replay is told the same.
     """
 
     numeric_promote: bool = False
@@ -34,6 +36,7 @@ class Defaults(NamedTuple):
     masked: bool | None = None
     has_model: bool = False
     languages: tuple[str, ...] | None = None
+    today: str | None = None
 
 
 #: A language counts as one of the documents' from this share of the passages on.
@@ -87,6 +90,7 @@ def resolved(message: QuestionAsked) -> Question:
         languages=(tuple(_known_languages) if defaults.languages is None else defaults.languages)
         if defaults.has_model
         else (),
+        today=(strftime("%Y-%m-%d") if defaults.today is None else defaults.today) if defaults.has_model else "",
     )
 
 
@@ -101,6 +105,13 @@ def other_languages(question: Question) -> tuple[str, ...]:
     if question.contexts is not None:
         return ()
     return tuple(name_of(each) for each in question.languages if each != question.language)
+
+
+def as_read(question: Question) -> str:
+    """The question as a model reads it that picks or writes: with the last answer, where a new text may be made of that."""
+    if not question.earlier:
+        return question.text
+    return f"{question.asked}\n\nThe last answer of the conversation, which this may be about:\n{question.earlier}"
 
 
 def style_in(constraints: Constraints) -> Style | None:

@@ -41,6 +41,8 @@ class Question(Part, frozen=True, kw_only=True, omit_defaults=True):
     order; older runs have `false`. `needs_model`: it asks for a new text, which no rules write.
     `has_model`: a model answers what the stages ask, so rules only suggest. `exercise`: a model's judgement; rules judge otherwise.
     `languages`: those of the documents, where a model writes words to search for in each.
+    `earlier`: the last answer of the conversation, where a model is to write a new text, which may be made of that.
+    `today`: the day on which it was asked, YYYY-MM-DD, where a model answers.
     """
 
     text: str
@@ -62,6 +64,8 @@ class Question(Part, frozen=True, kw_only=True, omit_defaults=True):
     has_model: bool = False
     exercise: bool | msgspec.UnsetType = msgspec.UNSET
     languages: tuple[str, ...] = ()
+    earlier: str = ""
+    today: str = ""
 
 
 class SubQuery(Part, frozen=True, kw_only=True):

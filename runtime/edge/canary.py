@@ -1,6 +1,7 @@
 """The canary: a question that the edge submits every few seconds, to know whether the whole path works.
 
-The model classifies it and the index searches for it. No document passes its filter, so it ends there, after a few dozen tokens.
+The model classifies it, or rules do in place of a model server that answered last and still lists its models; the index searches
+for it. No document passes its filter, so it ends there, after a few dozen tokens.
 It is left out while questions of clients are answered, since those prove the same.
 """
 

@@ -24,7 +24,7 @@ from bus.powers.asking import AskRequest, AskServer
 from bus.transport.connection import connect, keep_trying
 from bus.transport.health import Watch, answer_health, answer_text
 from bus.transport.users import INFERENCE
-from bus.wire.errors import BadReply
+from bus.wire.errors import BadReply, Unavailable
 from bus.wire.messages import same_fields
 from bus.wire.subjects import is_canary
 from prompts.contracts import PROMPTS
@@ -59,6 +59,7 @@ class Inference:
         #: Replies to `remembered` prompts, by what they depend on; the least recently used is evicted first.
         self.answers: TTLCache[str, AskRecord] = TTLCache(settings.cache_entries, settings.cache_s)
         self.served = 0
+        self._proven: set[str] = set()  # the engines that did what they were asked last
 
     async def answer(self, ask: AskRequest) -> AsyncIterator[str | AskRecord]:
         """Yield the pieces of the reply, then its record. Raises Failure."""
@@ -66,6 +67,8 @@ class Inference:
             raise BadReply(f"no prompt is called {ask.prompt!r}; there are {', '.join(_BY_NAME)}")
         variables = _DECODERS[ask.prompt].decode(ask.variables)
         engine, model = await self.routes.find(model_for(ask.prompt, ask.profile))
+        if is_canary(ask.run_id) and isinstance(engine, Remote) and engine.name in self._proven:
+            engine, model = await self._instead(engine)
         rendered = None
         if engine.needs_rendering:
             rendered = _limited(self.renderer.render(variables, ask.profile), ask.max_tokens, model)
@@ -87,14 +90,26 @@ class Inference:
             max_tokens=ask.max_tokens,
         )
         self.served += 1
+        self._proven.discard(engine.name)
         async for part in engine.generate(request):
             if isinstance(part, Delta):
                 yield part.text
             else:
+                self._proven.add(engine.name)
                 record = record_of(ask.prompt, rendered, part, seed=request.seed)
                 if key:
                     self.answers[key] = record
                 yield record
+
+    async def _instead(self, engine: Remote) -> tuple[Engine, str]:
+        """What replies to readiness's own question: the rules, since a server that is looked after need not wake its model.
+
+        Raises Unavailable if it cannot be used now; it is then asked once it can.
+        """
+        if engine.away:
+            self._proven.clear()
+            raise Unavailable(engine.away)
+        return await self.routes.find(InferenceSettings().engine)
 
 
 def _limited(rendered: Rendered, max_tokens: int, model: str) -> Rendered:

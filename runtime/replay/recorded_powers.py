@@ -16,7 +16,7 @@ from bus.powers.searching import SearchReply, SearchRequest, answers, reply_of
 from bus.wire import errors
 from bus.wire.errors import Failure, Unavailable
 from index.filters import words_of
-from prompts.contracts import PROMPTS
+from prompts.contracts import PROMPTS, Chunk, Evidence
 from runtime.engines.scripted.engine import words
 from runtime.replay.trace import Shown, own
 
@@ -35,12 +35,23 @@ class Astray(Exception):
 
 def digests(prompt: str, variables: bytes) -> tuple[str, ...]:
     """The digests that identify these variables in a record: today's, and those from before each optional field."""
-    fields = msgspec.json.decode(variables, type=dict[str, msgspec.Raw]) if prompt in _LATER else {}
     found = [digest(variables)]
-    for name in reversed(_LATER.get(prompt, ())):
-        if fields.pop(name, None) is not None:
-            found.append(digest(msgspec.json.encode(fields)))
-    return tuple(found)
+    for without in (frozenset[str](), _LATER_OF_PARTS):
+        fields = {name: _without(value, without) for name, value in msgspec.json.decode(variables).items()}
+        found.append(digest(msgspec.json.encode(fields)))
+        for name in reversed(_LATER.get(prompt, ())):
+            if fields.pop(name, None) is not None:
+                found.append(digest(msgspec.json.encode(fields)))
+    return tuple(dict.fromkeys(found))
+
+
+def _without(value: object, names: frozenset[str]) -> object:
+    """The value; where it is a list of passages or evidence, each without these fields."""
+    if not isinstance(value, list):
+        return value
+    return [
+        {name: of for name, of in one.items() if name not in names} if isinstance(one, dict) else one for one in value
+    ]
 
 
 #: The optional fields of each prompt, in the order in which they were added.
@@ -49,6 +60,10 @@ _LATER = {
     for prompt in PROMPTS
     if (later := tuple(field.name for field in msgspec.structs.fields(prompt) if field.default is msgspec.UNSET))
 }
+#: The optional fields of passages and evidence.
+_LATER_OF_PARTS = frozenset(
+    field.name for part in (Chunk, Evidence) for field in msgspec.structs.fields(part) if field.default is msgspec.UNSET
+)
 
 
 class Replies:

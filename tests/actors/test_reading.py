@@ -4,13 +4,16 @@ from typing import Any
 
 import msgspec
 import pytest
-from groundwire.wire import Context, ContextMetadata
+from groundwire.wire import About, Context, ContextMetadata
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET
 
 from actors.answering.drafting import confidence_in, probability_shown, stated_in
 from actors.evidence.lanes import given as given_contexts
 from actors.evidence.lanes import merge, near_the_best, verbatim
+from actors.evidence.prompt_evidence import chunks_of, evidence_of
+from actors.evidence.spans import numbered
 from actors.evidence.standing import out_of_date, with_later
 from actors.judge_relevance import judge_relevance, keep
 from actors.judge_sufficiency import ROUND_2, judge_sufficiency
@@ -30,9 +33,9 @@ from bus.wire.messages import (
     QueryDecomposed,
     SubQueryPlanned,
 )
-from bus.wire.parts import Collection, Passage, Sentence, SubQuery
+from bus.wire.parts import Collection, Passage, Question, Sentence, SubQuery
 from index.filters import Filter
-from prompts import contracts
+from prompts import contracts, notices
 from tests.actors.scripted_powers import Hits, Screen, ScriptedAsk
 from tests.message_samples import ANALYSIS, LANES, OPENING, REFUNDS, SAMPLES, passage, question
 
@@ -58,7 +61,8 @@ def relevance(*extracts: tuple[str, str]) -> contracts.Relevance:
     [
         ([], 0, []),
         ([("refunds.md", "Refunds are paid within 14 days")], 1, ["refunds.md"]),
-        ([("refunds.md", "Refunds are paid within 30 days")], 0, []),
+        ([("refunds.md", "Refunds are paid within 30 days")], 1, ["refunds.md"]),
+        ([("refunds.md", "A refund takes thirty days")], 0, []),
         ([("opening.md", "Refunds are paid within 14 days")], 0, []),
         ([("nowhere.md", "Refunds")], 0, []),
         ([("refunds.md", " ")], 0, []),
@@ -283,9 +287,9 @@ def found(*passages: Passage, **changes: object) -> PassagesReady:
     return PassagesReady(**{**fields, **changes})  # type: ignore[arg-type]
 
 
-def picks(*texts: str) -> ScriptedAsk:
+def picks(*texts: str, of: int = 1) -> ScriptedAsk:
     return ScriptedAsk({"select_evidence": contracts.EvidencePick(
-        spans=tuple(contracts.PickedSpan(passage=1, text=text) for text in texts))})  # fmt: skip
+        spans=tuple(contracts.PickedSpan(passage=of, text=text) for text in texts))})  # fmt: skip
 
 
 def test_far_passages_are_left_out_after_the_first_five() -> None:
@@ -324,10 +328,54 @@ async def test_unanswerable_question_ends_with_its_reason(
     assert ("who pays" in settled.settled.answer) == (reason == "insufficient")
 
 
+def test_model_is_told_where_a_text_is_from() -> None:
+    old = passage("2023/rules.md", title="Rules", about=About(date="2023-02-01T09:00:00Z"))
+    new = passage("2025/rules.md", title="Rules", about=About(date="2025-03-04", saved=True))
+    said = [("2023/rules.md", "2023-02-01", "2025/rules.md"), ("2025/rules.md", UNSET, UNSET)]
+    assert [(each.source_file, each.date, each.replaced_by) for each in chunks_of((old, new))] == said
+    evidence = evidence_of(numbered((old, new), [(0, 0, 20), (1, 0, 20)]))
+    assert [(each.source_id, each.date, each.replaced_by) for each in evidence] == said
+
+
+REPLACED = passage("refunds-2020.md", "Refunds are paid within 30 days of the return.", title="Refunds 2020")
+IN_FORCE = passage("refunds-2025.md", "Parcels are taken back at the desk.", title="Refunds 2025")
+
+
+@pytest.mark.parametrize(
+    ("passages", "asked", "suggested"),
+    [
+        ((passage(),), question(), True),
+        ((TULIPS,), FAR, False),
+        ((REPLACED, IN_FORCE), question(), False),
+        ((*(passage(f"{n}.md", "Tulips bloom in April.") for n in range(11)), passage()), question(), False),
+    ],
+    ids=["probable", "improbable", "replaced", "beyond what the model reads"],
+)
+async def test_model_reads_few_passages_and_sure_suggestions(
+    passages: tuple[Passage, ...], asked: Question, suggested: bool
+) -> None:
+    ask = picks("Refunds are paid within 14 days of the return.")
+    model = msgspec.structs.replace(asked, has_model=True)
+    await select_evidence.handle(found(*passages, question=model), ask, unnoted)
+    (told,) = ask.asked
+    assert isinstance(told, contracts.SelectEvidence)
+    assert [each.source_file for each in told.retrieved_chunks] == [each.source_id for each in passages[:8]]
+    assert bool(told.suggested) == suggested
+
+
+async def test_model_that_finds_nothing_is_quoted() -> None:
+    """That no passage answers is known then; without a model, only that none does so surely."""
+    message = found(passage(), question=question(has_model=True))
+    settled = await select_evidence.handle(message, picks(), unnoted)
+    assert isinstance(settled, AnswerSettled)
+    assert settled.settled.outcome == "closest"
+    assert settled.settled.answer.startswith(notices.reason_text("no_evidence", "en"))
+
+
 async def test_invented_pick_leaves_it_to_rules() -> None:
     message = found(passage(), question=question(has_model=True))
-    with pytest.raises(BadReply, match="letter by letter") as raised:
-        await select_evidence.handle(message, picks("Refunds are paid within 30 days"), unnoted)
+    with pytest.raises(BadReply, match="names a passage") as raised:
+        await select_evidence.handle(message, picks("It takes thirty days.", of=7), unnoted)
     assert select_evidence.fallback is not None
     asked = select_evidence.fallback(message, raised.value)
     assert isinstance(asked, AnswerRequested)

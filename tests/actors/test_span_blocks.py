@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.evidence.prompt_evidence import chunk_of, evidence_of
+from actors.evidence.prompt_evidence import chunks_of, evidence_of
 from actors.evidence.spans import numbered, picked, window
 from actors.evidence.thresholds import LIST_SPAN_CHARS
 from bus.wire.parts import Passage, Span
@@ -87,7 +87,7 @@ def test_earlier_introduction_accompanies_the_span() -> None:
     assert span.intro == "Bring these things:"
     (evidence,) = evidence_of((span,))
     assert (evidence.intro, evidence.units[0].intro) == (span.intro, span.intro)
-    assert chunk_of(found[-1]).intro == span.intro
+    assert chunks_of(found)[-1].intro == span.intro
 
 
 def test_window_is_complete_and_stays_in_its_section() -> None:

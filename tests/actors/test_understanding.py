@@ -343,7 +343,7 @@ async def test_a_second_round_plans_over_both() -> None:
 async def test_suggested_reply_is_shown(reply: str, has_model: bool, shown: bool) -> None:
     ask = ScriptedAsk({"classify_intent": msgspec.structs.replace(intent("out_of_scope"), suggested_response=reply)})
     with resolving_under(Defaults(has_model=has_model)):
-        asked = QuestionAsked(question="Who won the match yesterday?", profile="library")
+        asked = QuestionAsked(question="Who won the match yesterday?", profile="support")
         settled = await classify_intent.handle(asked, ask)
     assert isinstance(settled, AnswerSettled)
     fixed = notices.declined_text("out_of_scope", "en")

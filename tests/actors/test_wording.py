@@ -11,6 +11,7 @@ from actors.answering.release import claims_of
 from actors.answering.sentence_check import flags_of
 from actors.evidence.conflicts import conflicts_in, opposing
 from actors.evidence.prompt_evidence import evidence_of
+from actors.evidence.spans import numbered
 from actors.evidence.standing import out_of_date
 from bus.wire.messages import AnswerRequested
 from bus.wire.parts import Conflict, Passage, Span
@@ -159,6 +160,37 @@ def test_contradiction_in_other_passages_is_noticed() -> None:
     assert (found.n, found.source_id, found.text) == (2, "b.md", other)
     assert (found.source_start, found.source_end) == (100 + text.index(other), 100 + text.index(other) + len(other))
     assert len(conflicts_in((*evidence, found))) == 1
+
+
+PAY = "- Salaire brut mensuel du contrat : {} euros pour un temps plein."
+
+
+@pytest.mark.parametrize(
+    ("question", "paths", "texts", "added"),
+    [
+        ("¿cuánto cobra Lucía neto al mes?", ("pay/Lucía/c.md", "pay/Youssef/c.md"), ("", ""), 0),
+        ("cuánto cobra lucia", ("pay/Lucía/c.md", "pay/Youssef/c.md"), ("", ""), 0),
+        ("Quel est le salaire de Lucía ?", ("pay/a.md", "pay/b.md"), ("Entre le café et Lucía Gómez.", ""), 0),
+        ("quel est le salaire ?", ("pay/Lucía/c.md", "pay/Youssef/c.md"), ("Pour Lucía.", "Pour Youssef."), 0),
+        ("김민수의 급여는?", ("a.md", "b.md"), ("김민수", "이영희"), 1),
+        ("김민수의 급여는?", ("김민수/c.md", "이영희/c.md"), ("", ""), 0),
+        ("Quel est le salaire à Lyon ?", ("pay/2024/c.md", "pay/Youssef/c.md"), ("", "Pour Youssef."), 1),
+        ("Quel est le salaire ?", ("Rules/c.md", "Guides/c.md"), ("", ""), 1),
+    ],
+)
+def test_statement_of_another_person_is_no_contradiction(
+    question: str, paths: tuple[str, str], texts: tuple[str, str], added: int
+) -> None:
+    one, other = (f"{text}\n{PAY.format(pay)}" for text, pay in zip(texts, ("1 592", "2 050"), strict=True))
+    passages = tuple(
+        Passage(
+            source_id=source, title="Contrat", url="", score=1.0, score_type="fusion", text=said, char_start=0,
+            char_end=len(said), language="fr", snapshot="",
+        )
+        for source, said in zip(paths, (one, other), strict=True)
+    )  # fmt: skip
+    evidence = numbered(passages, [(0, one.index("-"), len(one))])
+    assert len(opposing(evidence, passages, question)) == added
 
 
 def test_the_demo_documents_conflict_as_before() -> None:

@@ -2,19 +2,28 @@
 
 import asyncio
 import contextlib
+import json
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import aiohttp
+import msgspec
 import pytest
 from yarl import URL
 
+from bus.journal.canary import canary_id
+from bus.journal.records import AskRecord
+from bus.powers.asking import AskRequest
 from bus.transport.connection import connect, declare_streams
 from bus.transport.health import answer_health
 from bus.transport.settings import BusSettings
+from bus.wire.errors import Unavailable
+from prompts.contracts import ClassifyQuery
 from runtime.engines.openai import engine as openai_engine
 from runtime.engines.openai.engine import OpenAIEngine
 from runtime.processes import inference
+from runtime.processes.inference import Inference
 from runtime.settings import InferenceSettings, Settings
 from tests.bus.wires import Server
 from tests.polling import until
@@ -92,6 +101,33 @@ async def test_readiness_follows_the_model_server(server: Server, model: ModelSe
         await becomes(503, "500 Internal Server Error")
         model.status = 429  # it is there, and has much to do
         await becomes(200, "openai fake-1")
+
+
+async def test_readiness_lets_a_model_sleep_that_answered(model: ModelServer) -> None:
+    """Its own question goes to the model at first and after a failure, else to the rules while the server is there."""
+    asked = ClassifyQuery(original_query="When?", language="en")
+    engine = OpenAIEngine(model.url, "fake-1", attempts=1)
+    device = Inference(engine, InferenceSettings(cache_entries=0))
+    reply = {"query_type": "simple", "confidence": "high", "reasoning": "", "suggested_search_term": ""}
+
+    async def by() -> str:
+        probe = AskRequest(
+            prompt=asked.name, variables=msgspec.Raw(msgspec.json.encode(asked)), run_id=canary_id(), actor="classify_query",
+            priority="check", deadline=time.time() + 30,
+        )  # fmt: skip
+        *_, record = [part async for part in device.answer(probe)]
+        assert isinstance(record, AskRecord)
+        return record.engine
+
+    model.answers = [streams(json.dumps(reply))]
+    assert [await by(), await by()] == ["openai", "extractive"]
+    engine.away = "it is away"
+    with pytest.raises(Unavailable, match="it is away"):
+        await by()
+    engine.away = ""
+    assert [await by(), await by()] == ["openai", "extractive"]
+    await device.routes.close()
+    await engine.close()
 
 
 async def test_recently_active_server_is_not_probed(model: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,11 +32,17 @@ TURNS = (
 )
 CHUNKS = (
     Chunk(source_file="guide.md", score=0.0325, content="The reading room opens at nine.\n\nIt closes at six."),
-    Chunk(source_file="règlement.pdf", score=0.0161, content="Les prêts durent 21 jours."),
+    Chunk(
+        source_file="règlement.pdf",
+        score=0.0161,
+        content="Les prêts durent 21 jours.",
+        date="2024-03-01",
+        replaced_by="guide.md",
+    ),
 )
 EVIDENCE = (
     Evidence(n=1, source_id="guide-1", title="借阅指南", text="每人最多可借8册图书。"),
-    Evidence(n=2, source_id="guide-2", title="دليل الإعارة", text="مدة الإعارة ثلاثة أسابيع."),
+    Evidence(n=2, source_id="guide-2", title="دليل الإعارة", text="مدة الإعارة ثلاثة أسابيع.", date="2025-02-01"),
 )
 ANALYSES = (
     Relevance(
@@ -74,13 +80,16 @@ SAMPLES: tuple[Prompt[Any], ...] = (
         sub_query_analyses=ANALYSES,
         language="zh",
     ),
-    SelectEvidence(original_query="When does the reading room close?", retrieved_chunks=CHUNKS, language="en"),
+    SelectEvidence(
+        original_query="When does the reading room close?", retrieved_chunks=CHUNKS, language="en", today="2026-11-29"
+    ),
     AnswerSimple(
         original_query="كم مدة الإعارة؟",
         retrieved_chunks=EVIDENCE,
         language="ar",
         safety_advice="يُرجى مراجعة أمين المكتبة.",
         already_shown="مدة الإعارة",
+        today="2026-11-29",
     ),
     AnswerReport(
         original_query="借书的数量、期限和逾期费用分别是多少？",

@@ -108,7 +108,7 @@ def test_test_tokenizer_detects_markers(tokenizer: Tokenizer) -> None:
 def test_a_title_cannot_leave_its_attribute(injection: Injection, library: Library) -> None:
     evidence = Evidence(n=1, source_id=injection.text, title=injection.text, text="x")
     user = library.render(AnswerSimple(original_query="q", retrieved_chunks=(evidence,), language="en")).user
-    assert re.fullmatch(r'<evidence n="1" title="[^"<>\n]*">', user.splitlines()[0])
+    assert re.fullmatch(r'<evidence n="1" title="[^"<>\n]*" source="[^"<>\n]*">', user.splitlines()[0])
     assert not [one for one in injection.forbidden if one in user]
 
 
@@ -117,7 +117,7 @@ def test_words_and_citations_survive_letter_by_letter(injection: Injection, libr
     """They are data, and a verbatim span must still be found in its passage."""
     evidence = Evidence(n=1, source_id="s", title="t", text=injection.text)
     user = library.render(AnswerSimple(original_query="q", retrieved_chunks=(evidence,), language="en")).user
-    assert f'<evidence n="1" title="t">\n{injection.text}\n</evidence>' in user
+    assert f'<evidence n="1" title="t" source="s">\n{injection.text}\n</evidence>' in user
 
 
 FRAGMENTS = st.sampled_from(

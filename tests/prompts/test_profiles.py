@@ -98,6 +98,12 @@ def test_rules_classify_the_intent_unless_a_profile_lists_subjects(
         assert (found.model if found else None) == model
 
 
+def test_rules_classify_the_intent_without_subjects_to_let_in() -> None:
+    without = [name for name in names() if not load(name).scope.in_scope]
+    assert without == ["general", "library", "tutor"]
+    assert {load(name).agents["classify_intent"].model for name in without} == {"extractive"}
+
+
 def test_folder_adds_profiles_and_has_priority(tmp_path: Path) -> None:
     write(tmp_path, "mine", 'extends = "library"\nrelease = "sentence"\n[retrieval]\nk = 4\n')
     write(tmp_path, "general", 'extends = "general"\ndescription = "Ours"\n')

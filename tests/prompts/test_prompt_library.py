@@ -160,7 +160,7 @@ SAID = "Hello, [1] says a < b."
 ROWS = {
     "<think>plan</think>" + SAID: SAID,
     "<thinking>plan</thinking>" + SAID: SAID,
-    "<reasoning>plan</reasoning>\n" + SAID: "\n" + SAID,
+    "<reasoning>plan</reasoning>\n" + SAID: SAID,
     "<analysis lang='en'>plan</analysis>" + SAID: SAID,
     "<THINK>plan</Think>" + SAID: SAID,
     "＜ｔｈｉｎｋ＞plan＜/think＞" + SAID: SAID,
@@ -184,6 +184,10 @@ ROWS = {
     "Hi</s>": "Hi",
     "Hi<|im_end|>": "Hi",
     "<think>a<think>b</think>c</think>Hi": "Hi",
+    "<think>plan</think>\n\nHi\n\nthere": "Hi\n\nthere",
+    "plan\n</think>\r\n\nHi": "Hi",
+    "\nHi": "\nHi",
+    "Hi<think>plan</think>\n\n- one": "Hi\n\n- one",
     "One. <think>plan</think>Two. <think>plan</think>Three.": "One. Two. Three.",
     "<think>plan that never ends": "",
     "Hi. <think>plan that never ends": "Hi. ",
@@ -219,8 +223,9 @@ def test_one_character_at_a_time(text: str) -> None:
 
 
 PARTS = st.sampled_from(
-    ["<think>", "</think>", "<", "`", "```\n", "\n", "[", "[/THINK]", "<|channel|>", "analysis", "<|message|>", "final", "<|end|>",
-     "<|start|>assistant", "◁think▷", "◁/think▷", "plan", " a", "assistantfinal", "[1]", "\u200b", "＜think＞", "<answer>", "</"]
+    ["<think>", "</think>", "<", "`", "```\n", "\n", " \n", "[", "[/THINK]", "<|channel|>", "analysis", "<|message|>", "final",
+     "<|end|>", "<|start|>assistant", "◁think▷", "◁/think▷", "plan", " a", "assistantfinal", "[1]",
+     "\u200b", "＜think＞", "<answer>", "</"]
 )  # fmt: skip
 
 

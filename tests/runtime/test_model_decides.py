@@ -1,16 +1,21 @@
 """A competent, a careless and a broken model where the rules doubt: the model decides, and the rules only replace it."""
 
 from collections.abc import AsyncIterator, Callable
+from time import strftime
 
 import msgspec
 import pytest
+from groundwire.wire import Turn
 
 from actors.pipeline import pipeline
+from actors.question import resolved as question_resolved
 from prompts.contracts import (
+    AnswerSimple,
     ClassifyQuery,
     Contradiction,
     EvidencePick,
     PickedSpan,
+    SelectEvidence,
     StructuredAnswer,
     Verdict,
     VerifyAnswer,
@@ -88,7 +93,7 @@ def picks(*texts: str) -> str:
     [
         (lambda: picks(PICK), "answered", False),
         (lambda: picks("환불은 99일 안에 됩니다.", PICK), "answered", False),
-        (lambda: picks("환불은 99일 안에 됩니다."), "closest", True),
+        (lambda: picks("환불은 99일 안에 됩니다."), "closest", False),
         (picks, "closest", False),
         (lambda: "no JSON", "closest", True),
     ],
@@ -110,6 +115,37 @@ async def test_model_is_asked_in_doubt(
     if outcome == "answered":
         assert (record.probability, record.confidence) == (None, "medium")  # rules find it unlikely
         assert record.calls == len(engine.requests)
+
+
+async def test_last_answer_is_made_anew(stack: tuple[Whole, Model], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody is told that no model is connected; the model gets the last answer, and the passages of the question before.
+
+    A replay on another day is told the day of the run.
+    """
+    run, engine = stack
+    engine.picks = picks(PICK)
+    engine.requests.clear()
+    history = (Turn(role="user", content=PROCEDURE), Turn(role="assistant", content=f"앞의 답: {ANSWER}"))
+    _, record = await run.ask("한 문장으로 요약해 줘", conversation_history=history)
+    assert (record.outcome, record.answer) == ("answered", ANSWER)
+    asked = {request.variables.name: request.variables for request in engine.requests}
+    select, write = asked["select_evidence"], asked["answer_simple"]
+    assert isinstance(select, SelectEvidence)
+    assert isinstance(write, AnswerSimple)
+    assert select.original_query == write.original_query
+    assert select.original_query.startswith("한 문장으로 요약해 줘")
+    assert select.original_query.endswith("앞의 답: 배송비 3,000원은 환불되지 않습니다.")
+    assert select.today == write.today == strftime("%Y-%m-%d")
+    trace = await read_run(run.journal, record.run_id)
+    monkeypatch.setattr(question_resolved, "strftime", lambda form: "1999-12-31")
+    done = await replay(trace, pipeline())
+    assert (done.divergence, done.finished) == (None, True)
+
+
+async def test_nothing_to_make_anew_is_unclear(stack: tuple[Whole, Model]) -> None:
+    run, _ = stack
+    _, record = await run.ask("요약해 줘")
+    assert (record.outcome, record.detail) == ("declined", "unclear")
 
 
 async def test_number_that_is_nowhere_stays_unverified(stack: tuple[Whole, Model]) -> None:

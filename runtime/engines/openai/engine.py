@@ -20,6 +20,8 @@ from runtime.settings import InferenceSettings
 START_S = 10.0
 #: How a reply that a filter ended is finished; some servers add why.
 FILTERED = ("content_filter", "refusal")
+#: A text, which stays, or a comma before the end of an object or array, which many models write.
+_COMMA = re.compile(r"""("(?:[^"\\]|\\.)*+")|,(?=\s*[}\]])""", re.DOTALL)
 _FENCED = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
 CONTINUE = "Go on exactly where your last message stops. Repeat nothing of it."
 #: So much of an unusable reply is sent back to the model.
@@ -205,7 +207,11 @@ def _unusable(name: str, finished: Finished, wrong: str) -> BadReply:
 def _fitted(finished: Finished, schema: dict[str, Any]) -> tuple[Finished, str]:
     """The reply within the limits of its schema, and what is still wrong with it; empty if it fits."""
     try:
-        value = json.loads(finished.text)
+        try:
+            value = json.loads(finished.text)
+        except json.JSONDecodeError:
+            finished = msgspec.structs.replace(finished, text=_COMMA.sub(lambda found: found[1] or "", finished.text))
+            value = json.loads(finished.text)
         fit, cut = fitted(value, schema)
         wrong = misfit(fit, schema)
         if wrong or fit == value:

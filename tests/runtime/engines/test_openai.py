@@ -87,6 +87,19 @@ async def test_reply_outside_the_schema_is_retried_once(engine, fake, first):
 
 
 @pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ('{"ok": true,}', '{"ok": true}'),
+        ('{"ok": ["a,]", "b\\",}",],\n}', '{"ok": ["a,]", "b\\",}"]\n}'),
+    ],
+)
+async def test_comma_before_the_end_needs_no_second_call(engine, fake, said, text):
+    fake.answers = [streams(said)]
+    _, finished = await collect(engine, request(rendered=render(schema=shape(ok={}))))
+    assert (finished.text, finished.calls) == (text, 1)
+
+
+@pytest.mark.parametrize(
     ("prompt", "given", "kept", "cut"),
     [
         ("answer_synthesis", {"answer": "Yes [1]. " * 50}, {"answer": ("Yes [1]. " * 44).strip()}, "$.answer"),

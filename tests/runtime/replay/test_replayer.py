@@ -21,7 +21,7 @@ from bus.powers.events import Done
 from bus.wire.errors import BadReply, Busy, Failure, NoReply, Unavailable
 from bus.wire.messages import QuestionAsked, stage_names
 from prompts import notices
-from prompts.contracts import Chunk, VerifyAnswer
+from prompts.contracts import Chunk, Evidence, VerifyAnswer
 from runtime.engines.engine import Delta, Finished, Request
 from runtime.engines.extractive.engine import ExtractiveEngine
 from runtime.replay.recorded_powers import digests
@@ -82,7 +82,7 @@ CHANGES = [
     (retrieve, "given", lambda contexts: (), "simple", "retrieve", "passages"),
     (stream_references, "closing", lambda settled, ended: [Done()], "simple", "stream_references", "events["),
     (notices, "text", lambda *given: "nothing there", "nothing given", "classify_intent", "settled.answer"),
-    (judge_relevance, "chunk_of", lambda passage: Chunk(source_file="x", score=0.0, content="y"), "complex",
+    (judge_relevance, "chunks_of", lambda passages: (Chunk(source_file="x", score=0.0, content="y"),), "complex",
      "judge_relevance", "asks[0]"),
     (sentence_check, "_is_prose", lambda text: False, "simple", "answer_simple", "asks"),
 ]  # fmt: skip
@@ -201,7 +201,7 @@ async def test_a_run_under_other_settings_replays(recorder: Recorder, settings: 
     """The settings of the process that recorded the run are in the trace; those of this one do not count."""
     async with recorder(ExtractiveEngine(), defaults=settings) as record:
         trace = await record.traced(SIMPLE)
-    assert trace.defaults == settings._replace(masked=False, languages=())
+    assert trace.defaults == settings._replace(masked=False, languages=(), today="")
     assert (await replay(trace, pipeline())).divergence is None
 
 
@@ -214,12 +214,22 @@ async def test_the_languages_that_a_model_wrote_words_in_are_in_the_trace(record
     assert (await replay(trace, pipeline())).divergence is None
 
 
+EVIDENCE = Evidence(n=1, source_id="pool.md", title="Pool", text="The pool is free.", date="2024-05-01")
+
+
 def test_asks_from_before_each_optional_field_are_known() -> None:
     asked = VerifyAnswer(
-        answer="It is free [1].", evidence=(), language="en", question="How much?", before="There is a pool [1]."
+        answer="It is free [1].",
+        evidence=(EVIDENCE,),
+        language="en",
+        question="How much?",
+        before="There is a pool [1].",
     )
-    without = [asked, msgspec.structs.replace(asked, before=msgspec.UNSET)]
-    without.append(msgspec.structs.replace(without[-1], question=msgspec.UNSET))
+    without = []
+    for evidence in (EVIDENCE, msgspec.structs.replace(EVIDENCE, date=msgspec.UNSET)):
+        without.append(msgspec.structs.replace(asked, evidence=(evidence,)))
+        without.append(msgspec.structs.replace(without[-1], before=msgspec.UNSET))
+        without.append(msgspec.structs.replace(without[-1], question=msgspec.UNSET))
     known = digests("verify_answer", msgspec.json.encode(asked))
     assert known == tuple(digest(msgspec.json.encode(each)) for each in without)
 
