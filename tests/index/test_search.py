@@ -147,7 +147,7 @@ def test_many_passages_of_its_language_leave_room_for_another(
 @pytest.mark.parametrize(
     ("question", "first"),
     [
-        ("Who pays for work and repairs in the apartment?", "loyer"),
+        ("Who pays for repairs in the apartment?", "loyer"),
         ("Who pays for the printer in the office?", "printer"),
     ],
 )
