@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from index.languages.characters import WIDE
-from index.readers.pdf_page import FROM_RIGHT_LETTER, Run, raised
+from index.readers.pdf_page import Run, raised
+from index.readers.pdf_words import FROM_RIGHT_LETTER
 
 _WIDE = re.compile(f"[{WIDE}]")
 #: A column of prose has lines of this many letters at least; a wide character counts as two.

@@ -11,15 +11,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from index.languages.characters import FROM_RIGHT, LETTERS, WIDE
-from index.readers.pdf_words import UPRIGHT, Box, Word, words_of_page
+from index.languages.characters import WIDE
+from index.readers.pdf_words import FROM_RIGHT_LETTER, UPRIGHT, Box, Word, words_of_page
 
 if TYPE_CHECKING:
     from PIL.Image import Image
     from pypdfium2 import PdfPage
 
 _WIDE = re.compile(f"[{WIDE}]")
-FROM_RIGHT_LETTER = re.compile(f"[{''.join(LETTERS[script] for script in FROM_RIGHT)}]")
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MOST_OBJECTS = 5000
 #: Text is recognised in pictures with so many dots in a point: 300 an inch.

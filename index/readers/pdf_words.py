@@ -4,11 +4,11 @@ import ctypes
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
-from itertools import groupby
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from index.languages.characters import HANGUL, WIDE
+from index.languages.characters import FROM_RIGHT, HANGUL, LETTERS, WIDE
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage
@@ -33,6 +33,8 @@ _INNER_DIGIT = re.compile(r"(?<=\D)\d")
 _INNER_LETTER = re.compile(rf"(?<=.)[^\udc00-\udfff{_NOTHING}]")
 #: Ligatures and the shapes that a letter takes within a word.
 _SHAPES = re.compile(f"[{chr(0xFB00)}-{chr(0xFDFF)}{chr(0xFE70)}-{chr(0xFEFE)}]+")
+FROM_RIGHT_LETTER = re.compile(f"[{''.join(LETTERS[script] for script in FROM_RIGHT)}]")
+_MIRRORED = str.maketrans("()[]{}«»", ")(][}{»«")
 _BOLD = re.compile(r"(?i:bold|black|heavy|semibd|demi)|BX\d")
 _FIXED = re.compile(r"(?i:mono|courier|consol|menlo|typewriter)|NimbusMon|TT\d")
 UPRIGHT = re.compile(f"[{WIDE}{HANGUL}]")
@@ -54,7 +56,7 @@ class Word(NamedTuple):
 
 
 def words_of_page(page: "PdfPage") -> Iterator[Word]:
-    """PDFium's order keeps a line together, and its letters in the order in which they are read, also from the right."""
+    """PDFium's order keeps a line together, and its letters in the order in which they are read, mostly also from the right."""
     from pypdfium2 import raw
 
     text_page, rect = page.get_textpage(), raw.FS_RECTF()
@@ -88,7 +90,22 @@ def words_of_page(page: "PdfPage") -> Iterator[Word]:
                         style = style_of(first, letter)
                     else:
                         around = _hull(around, letter)
-                yield Word(_visible(text[first:end]), _hull(around, box(end - 1)), *style, before)
+                shown = text[first:end]
+                if not shown.isascii() and FROM_RIGHT_LETTER.search(shown):
+                    shown = from_right(shown, [box(at)[0] for at in range(first, end)])
+                yield Word(_visible(shown), _hull(around, box(end - 1)), *style, before)
+
+
+def from_right(word: str, lefts: Sequence[float]) -> str:
+    """The word with its letters from the right, where PDFium has them from the left, as it has some words that Chromium prints;
+    brackets are then as they are drawn. `lefts`: of its letters. A word with digits stays as it is.
+    """
+    letters = [left for left, letter in zip(lefts, word, strict=True) if FROM_RIGHT_LETTER.match(letter)]
+    turned = sum(one < other for one, other in pairwise(letters))
+    if 2 * turned < len(letters) or any(map(str.isdigit, word)):
+        return word
+    ordered = sorted(zip(lefts, word, strict=True), key=lambda each: -each[0])
+    return "".join(letter for _, letter in ordered).translate(_MIRRORED)
 
 
 def _is_plain(word: re.Match[str]) -> bool:

@@ -22,7 +22,7 @@ from index.model import Block, BlockKind, Document, Passage
 from index.text.sentences import CELLS, split
 
 #: Change this whenever documents would be cut or indexed differently, so that unchanged files are read again.
-VERSION = "12"
+VERSION = "13"
 #: A passage is closed at weight TARGET, never exceeds LIMIT, and is merged with its neighbour below LEAST.
 TARGET, LIMIT, LEAST = 1100, 1600, 250
 _OVERLAP = 200

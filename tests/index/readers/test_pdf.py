@@ -21,6 +21,7 @@ from index.model import Document
 from index.readers.pdf_document import joined, words_of
 from index.readers.pdf_grids import named
 from index.readers.pdf_properties import iso_date, title_of
+from index.readers.pdf_words import from_right
 from tests.documents.written import assert_sliced
 from tests.index.readers.office import blocks, given
 
@@ -415,6 +416,22 @@ SHAPES = "\ufee2\ufedc\ufef4\ufee0\ufecb \ufee1\ufefc\ufeb3"
 
 def test_arabic_is_read_from_right_in_plain_letters(boxes: str) -> None:
     assert drawn(lambda canvas: lines(canvas, [SHAPES] * 3, font=boxes)).text.split() == ARABIC.split() * 3
+
+
+@pytest.mark.parametrize(
+    ("word", "lefts", "read"),
+    [
+        ("\u0629\u0643\u0631\u0634", (355.6, 359.2, 362.8, 367.4), "\u0634\u0631\u0643\u0629"),
+        ("\u0634\u0631\u0643\u0629", (367.4, 362.8, 359.2, 355.6), "\u0634\u0631\u0643\u0629"),
+        (")\u0644\u0645\u060c", (70.0, 51.0, 55.0, 40.0), "(\u0645\u0644\u060c"),
+        ("\u0645", (5.0,), "\u0645"),
+        ("a\u0645\u06442", (1.0, 2.0, 3.0, 4.0), "a\u0645\u06442"),
+    ],
+    ids=["from the left", "from the right", "with signs", "alone", "with a digit"],
+)
+def test_letters_of_a_word_are_read_from_the_right(word: str, lefts: tuple[float, ...], read: str) -> None:
+    """The places of the first word are those in a PDF that Chromium printed."""
+    assert from_right(word, lefts) == read
 
 
 def test_arabic_cell_in_an_english_line(boxes: str) -> None:
