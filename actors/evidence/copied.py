@@ -7,8 +7,10 @@ import re
 from difflib import SequenceMatcher
 from typing import Final
 
-from actors.facts.reading import TOKEN
+from index.languages.characters import WIDE
 
+#: A word, or a letter of a script without spaces.
+_TOKEN: Final = re.compile(rf"[{WIDE}]|[^\W{WIDE}]+")
 #: The share of the copy's letters that the text has in the same order.
 _NEARLY: Final = 0.8
 
@@ -25,7 +27,7 @@ def exactly(copy: str, text: str) -> tuple[int, int] | None:
 
 def nearly(copy: str, text: str) -> tuple[int, int] | None:
     """The stretch that has nearly these words in this order; what it has between two of them is no longer than the copy."""
-    mine, theirs = list(TOKEN.finditer(copy)), list(TOKEN.finditer(text))
+    mine, theirs = list(_TOKEN.finditer(copy)), list(_TOKEN.finditer(text))
     asked, given = ([match[0].casefold() for match in tokens] for tokens in (mine, theirs))
     *blocks, _ = SequenceMatcher(None, given, asked, autojunk=False).get_matching_blocks()
     if not blocks:
