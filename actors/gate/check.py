@@ -31,9 +31,9 @@ from actors.gate.thresholds import (
     MISPLACED_CITED_SHARE,
     MISPLACED_OTHER_SHARE,
 )
-from index.languages import LANGUAGES, UNDETERMINED, union
+from index.languages import LANGUAGES, union
 from index.languages.characters import HAN, fold, normal
-from index.languages.detection import detect, same_script
+from index.languages.detection import detect, may_be, same_script
 from index.text.citations import markers, strip_markers
 from index.text.sentences import split
 from prompts.contracts import SECTIONS, Evidence
@@ -402,4 +402,4 @@ def _in_language(sentence: str, language: str) -> bool:
     plain = strip_markers(sentence)
     if sum(map(str.isalpha, plain)) < LANGUAGE_LETTERS:
         return True
-    return detect(plain) in (language, UNDETERMINED)
+    return may_be(plain, language)
