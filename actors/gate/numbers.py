@@ -61,7 +61,8 @@ _QUALIFIER = re.compile(rf"[( ]{{0,2}}\d{{4}} (?:\w+ )?{_WORKS} ?\)")
 
 class WrongNumber(msgspec.Struct, frozen=True):
     """A number of the sentence that the evidence does not support; `instead`: the number in its place, or ""; `sure`: nothing
-    speaks for it, see `_is_sure`. `new`: neither the evidence nor the question has it, and it is not computed.
+    speaks for it, see `_is_sure`. `new`: neither the evidence nor the question has it, and it is not computed;
+    `computed`: it is, and is no date.
     """
 
     words: str
@@ -69,6 +70,7 @@ class WrongNumber(msgspec.Struct, frozen=True):
     evidence: int | None
     sure: bool = True
     new: bool = False
+    computed: bool = False
 
 
 def wrong_numbers(sentence: str, evidence: Sequence[str], asked: str = "") -> Iterator[WrongNumber]:
@@ -110,10 +112,10 @@ def wrong_numbers(sentence: str, evidence: Sequence[str], asked: str = "") -> It
         elif not same and _tells(own_text, value) and not _cut(own_text, slot, evidence):
             fits = not value.bound and (inside or _bounds_another(own_text, value, evidence))
             if not fits:
-                known = _is_computed(value, own, evidence) or any(matches(value, each) for each in read(asked).values)
-                yield WrongNumber(
-                    words, "", None, sure=not known and _is_sure(own_text, value, evidence), new=not known
-                )
+                computed = _is_computed(value, own, evidence)
+                known = computed or any(matches(value, each) for each in read(asked).values)
+                sure = not known and _is_sure(own_text, value, evidence)
+                yield WrongNumber(words, "", None, sure=sure, new=not known, computed=computed and not _is_date(value))
 
 
 def _renamed(value: Value, own_text: str, evidence: Sequence[str]) -> Iterator[WrongNumber]:
