@@ -22,6 +22,9 @@ _SIZES: Final[tuple[dict[str, float], ...]] = (
     {"mg": 1, "g": 1_000, "kg": 1_000_000, "tonne": 1_000_000_000},
     {"mm": 1, "cm": 10, "m": 1_000, "km": 1_000_000},
     {"ml": 1, "litre": 1_000},
+    # Cents of any of these; one Chinese word is a minute and a hundredth of money.
+    *({small: 1.0, large: 100.0} for small in ("cent", "minute") for large in ("eur", "usd", "cny")),
+    {"pence": 1, "gbp": 100},
 )
 _TIMES: Final = frozenset(_SIZES[0]) | frozenset(_SIZES[1])
 
@@ -48,7 +51,7 @@ class SlotIndex(msgspec.Struct, frozen=True):
 
     def same(self, value: Value) -> Iterator[NumberSlot]:
         """The numbers that support `value`; one with two readings may come twice."""
-        readings = {*value.readings, *(reading for _, reading in _converted(value))}
+        readings = {*value.readings, *(reading for _, reading in converted(value))}
         near = self.slots if value.span else [*self.spanning, *_all(self.by_value, readings)]
         return (slot for slot in near if matches(value, slot.value))
 
@@ -115,7 +118,7 @@ def _all[Key](index: dict[Key, tuple[NumberSlot, ...]], keys: Iterable[Key]) -> 
 def matches(value: Value, other: Value) -> bool:
     """Whether `other` in the evidence supports `value` in the sentence."""
     if not units_agree(value.unit, other.unit):
-        return any(unit == other.unit and reading in other.readings for unit, reading in _converted(value))
+        return any(unit == other.unit and reading in other.readings for unit, reading in converted(value))
     for mine in value.readings:
         for theirs in other.readings:
             if mine == theirs or mine <= theirs <= mine + value.span:
@@ -127,7 +130,7 @@ def matches(value: Value, other: Value) -> bool:
     return False
 
 
-def _converted(value: Value) -> Iterator[tuple[str, float]]:
+def converted(value: Value) -> Iterator[tuple[str, float]]:
     """The same amount in the other units of its kind: two weeks are 14 days."""
     for sizes in _SIZES:
         if size := sizes.get(value.unit):

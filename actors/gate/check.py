@@ -31,9 +31,9 @@ from actors.gate.thresholds import (
     MISPLACED_CITED_SHARE,
     MISPLACED_OTHER_SHARE,
 )
-from index.languages import LANGUAGES, UNDETERMINED, union
+from index.languages import LANGUAGES, union
 from index.languages.characters import HAN, fold, normal
-from index.languages.detection import detect, same_script
+from index.languages.detection import detect, may_be, same_script
 from index.text.citations import markers, strip_markers
 from index.text.sentences import split
 from prompts.contracts import SECTIONS, Evidence
@@ -193,7 +193,8 @@ def _never_shown(
     words = foreign(sentence, read_in, FOREIGN_SHARE)
     if not words or not (is_factual(sentence) or len(words) >= LABEL_WORDS):
         return None
-    if means_nearly(sentence, read_in) and not ((found := objections(sentence, cited)).doubts or found.new):
+    found = objections(sentence, cited)
+    if means_nearly(sentence, read_in) and not (found.doubts.keys() - found.computed or found.new):
         return None  # a paraphrase, right or wrong, which `_contents` marks
     return flag("unsupported", ", ".join(words), numbers, "nearly all of the sentence is foreign to its evidence")
 
@@ -305,7 +306,7 @@ def _contents(sentence: str, against: tuple[Evidence, ...], asked: str = "") -> 
 
 class Objections(msgspec.Struct, frozen=True):
     """What the rules have against a sentence: flags that withhold it, weak ones for numbers that are nowhere, and words that make
-    it doubtful, each with the reason.
+    it doubtful, each with the reason; of these the numbers that are `computed` from others of the evidence.
 
     The same words make a copied sentence wrong and a free paraphrase doubtful, since the difference may be one of wording.
     """
@@ -313,11 +314,12 @@ class Objections(msgspec.Struct, frozen=True):
     wrong: list[Flag]
     new: list[Flag]
     doubts: dict[str, str]
+    computed: set[str]
 
 
 def objections(sentence: str, against: Sequence[Evidence], asked: str = "") -> Objections:
     """The objections of all rules to what the sentence states. `asked`: a question, whose numbers are not made up."""
-    found = Objections([], [], {})
+    found = Objections([], [], {}, set())
     texts = [_text(item) for item in against]
     numbers = tuple(item.n for item in against)
     is_heading = sentence.lstrip().startswith("#") or is_header(sentence)
@@ -356,6 +358,7 @@ def _object_to_numbers(
             found.new.append(msgspec.structs.replace(made_up, strength="weak"))
         elif not (is_heading and number.words.isdecimal() and int(number.words) <= COUNTED_NUMBER):  # "Argument 3"
             found.doubts[number.words] = f"{number.words}: {why}"
+            found.computed.update([number.words] if number.computed else [])
 
 
 def _is_translated(quoted: str, texts: Sequence[str]) -> bool:
@@ -402,4 +405,4 @@ def _in_language(sentence: str, language: str) -> bool:
     plain = strip_markers(sentence)
     if sum(map(str.isalpha, plain)) < LANGUAGE_LETTERS:
         return True
-    return detect(plain) in (language, UNDETERMINED)
+    return may_be(plain, language)

@@ -17,7 +17,17 @@ import msgspec
 from actors.facts.numbers.units import renamed
 from actors.facts.numbers.values import NumberRange, Value
 from actors.facts.reading import read
-from actors.facts.slots import NumberSlot, are_times, likeness, matches, signature, slot_index, slots, units_agree
+from actors.facts.slots import (
+    NumberSlot,
+    are_times,
+    converted,
+    likeness,
+    matches,
+    signature,
+    slot_index,
+    slots,
+    units_agree,
+)
 from actors.facts.stems import Stem, stems
 from actors.gate.places import ClosestPart, closest_part
 from actors.gate.thresholds import (
@@ -51,7 +61,8 @@ _QUALIFIER = re.compile(rf"[( ]{{0,2}}\d{{4}} (?:\w+ )?{_WORKS} ?\)")
 
 class WrongNumber(msgspec.Struct, frozen=True):
     """A number of the sentence that the evidence does not support; `instead`: the number in its place, or ""; `sure`: nothing
-    speaks for it, see `_is_sure`. `new`: neither the evidence nor the question has it, and it is not computed.
+    speaks for it, see `_is_sure`. `new`: neither the evidence nor the question has it, and it is not computed;
+    `computed`: it is, and is no date.
     """
 
     words: str
@@ -59,6 +70,7 @@ class WrongNumber(msgspec.Struct, frozen=True):
     evidence: int | None
     sure: bool = True
     new: bool = False
+    computed: bool = False
 
 
 def wrong_numbers(sentence: str, evidence: Sequence[str], asked: str = "") -> Iterator[WrongNumber]:
@@ -82,7 +94,7 @@ def wrong_numbers(sentence: str, evidence: Sequence[str], asked: str = "") -> It
             continue
         words = own_text[value.start : value.end]
         same = [other for text in evidence for other in islice(slot_index(text).same(value), COMPARED_NUMBERS)]
-        if not same and _is_spaced(words, evidence):
+        if not same and (_is_spaced(words, evidence) or _is_of_ratio(words, evidence)):
             continue
         inside = any(_inside(value, interval) for interval in intervals)
         instead = None
@@ -100,10 +112,10 @@ def wrong_numbers(sentence: str, evidence: Sequence[str], asked: str = "") -> It
         elif not same and _tells(own_text, value) and not _cut(own_text, slot, evidence):
             fits = not value.bound and (inside or _bounds_another(own_text, value, evidence))
             if not fits:
-                known = _is_computed(value, own, evidence) or any(matches(value, each) for each in read(asked).values)
-                yield WrongNumber(
-                    words, "", None, sure=not known and _is_sure(own_text, value, evidence), new=not known
-                )
+                computed = _is_computed(value, own, evidence)
+                known = computed or any(matches(value, each) for each in read(asked).values)
+                sure = not known and _is_sure(own_text, value, evidence)
+                yield WrongNumber(words, "", None, sure=sure, new=not known, computed=computed and not _is_date(value))
 
 
 def _renamed(value: Value, own_text: str, evidence: Sequence[str]) -> Iterator[WrongNumber]:
@@ -165,7 +177,9 @@ def _is_computed(value: Value, own: Sequence[NumberSlot], evidence: Sequence[str
         return False
     mine = {reading for slot in own for reading in slot.value.readings} & given
     halves = {_digits(result) for one in mine for result in (one / 2, one * 2)}
-    return any(_digits(reading) in results or _digits(reading) in halves for reading in value.readings)
+    # A quarter of an hour between two times of day is 15 minutes.
+    lengths = (reading for unit, reading in converted(value) if are_times(unit, "hour"))
+    return any(_digits(reading) in results or _digits(reading) in halves for reading in (*value.readings, *lengths))
 
 
 @lru_cache(maxsize=64)
@@ -223,6 +237,22 @@ def _is_spaced(number: str, evidence: Sequence[str]) -> bool:
         return False
     spaced = re.compile(rf"(?<![\d.,]){_MARKED.sub('[.,] ', re.escape(number))}(?![\d.,]*\d)")
     return any(spaced.search(read(text).text) for text in evidence)
+
+
+def _is_of_ratio(number: str, evidence: Sequence[str]) -> bool:
+    """Whether the number is on a side of "1:10" in the evidence, or is written so and both sides are numbers of the evidence."""
+    first, _, second = number.partition(":")
+    if second:
+        bare = {
+            reading
+            for text in evidence
+            for each in slot_index(text).amounts
+            if not each.unit
+            for reading in each.readings
+        }
+        return second != "00" and {float(first), float(second)} <= bare
+    side = re.compile(rf"(?<![\d:.,]){re.escape(number)}:\d|\d:{re.escape(number)}(?![\d:])")
+    return number.isdecimal() and any(side.search(read(text).text) for text in evidence)
 
 
 def _cut(text: str, slot: NumberSlot, evidence: Sequence[str]) -> bool:

@@ -58,6 +58,18 @@ def _is_of_row(sentence: str, row: str) -> bool:
     return all(": " in cell for cell in mine[1:]) and all(cell in theirs for cell in mine)
 
 
+def cells_of(part: str, sentence: str) -> str:
+    """A line for each cell of a part of the evidence; of a row only those whose columns the sentence names, if it names any."""
+    own = {stem.stem for stem in stems(sentence)}
+    lines: list[str] = []
+    for row in part.split("\n"):
+        cells = row.split(CELLS)
+        labels = [{stem.stem for stem in stems(cell.partition(": ")[0])} if ": " in cell else set() for cell in cells]
+        named = [cell for cell, label in zip(cells, labels, strict=True) if label and label <= own]
+        lines += named if len(cells) > 1 and named else cells
+    return "\n".join(lines)
+
+
 def is_near(sentence: str, evidence: Sequence[str], share: float) -> bool:
     """Whether some sentence of `evidence` has more than that share of the content words of the sentence (in normal form)."""
     wanted = frozenset(stem.stem for stem in stems(sentence))

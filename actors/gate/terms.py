@@ -15,8 +15,8 @@ import msgspec
 from actors.facts.lexicon import SPOKEN, Force, Role, Term, exclude, forces, terms
 from actors.facts.reading import read
 from actors.facts.stems import Stem, stem_of, stems
-from actors.gate.copies.check import changed_in_copy
-from actors.gate.places import ClosestPart, closest_part, is_verbatim, likest
+from actors.gate.copies.check import changed_in_copy, is_said_of_some
+from actors.gate.places import ClosestPart, cells_of, closest_part, is_verbatim, likest
 from actors.gate.thresholds import (
     COPY_CANDIDATES,
     KOREAN_ROOT_LETTERS,
@@ -56,14 +56,15 @@ def reversed_terms(sentence: str, evidence: Sequence[str], language: str) -> Ite
     if there is None:
         return
     whole = "\n".join(read(item).text for item in evidence)
+    cells = cells_of(there.text, text)
     for rule, words, why in [
-        *_negation_added(text, there.text, language),
-        *(_negation_dropped(text, there.text, language) if there.coverage >= SAME_SUBJECT_SHARE else ()),
+        *_negation_added(text, cells, language),
+        *(_negation_dropped(text, cells, language) if there.coverage >= SAME_SUBJECT_SHARE else ()),
         *_predicate(text, there.text, language),
         *_sweeping(text, whole, language),
-        *_opposites(text, there.text, language),
+        *_opposites(text, cells, language),
         *(_copied(text, sentence, evidence, language) if there.coverage >= RETOLD_SHARE else ()),
-        *(_modality(text, there.text, language) if _retells(text, there, language) else ()),
+        *(_modality(text, cells, language) if _retells(text, there, language) else ()),
     ]:
         changed = "" if rule in _WHOLE else words
         sure = rule == "copied" or repeats(text, there.text, changed, language)
@@ -194,7 +195,7 @@ def _modality(text: str, there: str, language: str) -> Iterator[tuple[str, str, 
     for force in theirs:
         first.setdefault(force.name, force)
     for force in own:
-        if force.name in first:
+        if force.name in first or is_said_of_some(force, text, there, language):
             continue
         against = next(
             (other for other in first.values() if exclude(force.name, other.name) and other.name not in names), None

@@ -128,6 +128,8 @@ SHORT_COPY_RATIO: Final = 2
 REPLACED_WORDS: Final = 4
 #: An addition or omission of at most this many words is about the words around it.
 ADDED_WORDS: Final = 2
+#: A duty or permission stands in the evidence as well when as many content words follow it there.
+FORCED_WORDS: Final = 3
 #: In a larger change, two terms need not correspond.
 SWAPPED_WORDS: Final = 8
 #: A replaced stretch of Chinese has at least this many characters,

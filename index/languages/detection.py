@@ -88,6 +88,18 @@ def detect_in_question(text: str) -> str:
     return first if shares[first] >= max(_KNOWN, shares[second] + _KNOWN_MORE) else looked.language()
 
 
+def may_be(text: str, language: str) -> bool:
+    """Whether a text may be in a language: by `detect`, or where the statistical model alone says another one, by its words."""
+    other = detect(text)
+    if other in (language, UNDETERMINED):
+        return True
+    if other not in same_script(language) or ScannedText(text).clear() is not None:
+        return False
+    from index.languages.translation import share_known  # loads a table, which most texts do not need
+
+    return share_known(text, language) >= max(share_known(text, each) for each in same_script(language))
+
+
 def surely(text: str, otherwise: str = UNDETERMINED, running: float = 0.0) -> str:
     """The result of `detect` if the text is `strongly` in it, else `otherwise`; never asks the statistical model.
 

@@ -15,6 +15,8 @@ _CLAUSE_STARTS: Final = ".,!?\n"
 #: The text between the parts of a circumfix; non-greedy.
 _BETWEEN: Final = r"[^.,;:!?()\n]{0,60}?\b"
 _NEVER: Final = "(?!)"
+#: How many characters a negated list has at most.
+_LIST: Final = 200
 _ASKS: Final = re.compile(r"[?？؟]\s*$")
 
 
@@ -35,6 +37,9 @@ class _Cues(msgspec.Struct, frozen=True):
     after: re.Pattern[str]
     pseudo: tuple[str, ...]
     clause_end: re.Pattern[str]
+    apart: re.Pattern[str]
+    shares: re.Pattern[str]
+    joins: re.Pattern[str]
     reach: int
     words_back: int
 
@@ -79,6 +84,18 @@ def negations(text: str, language: str) -> tuple[Negated, ...]:
     return tuple(sorted(results, key=lambda one: one.at))
 
 
+def turns(one: Negated, text: str, at: int, language: str) -> bool:
+    """Whether the negation turns the word at a place, beyond its reach only in a list: "not A or B", but not "not A and B"."""
+    cues = _cues(language)
+    low, high = (at, one.at) if one.end <= one.at else (one.start, at)
+    if not 0 <= high - low <= _LIST or cues.apart.search(text, low, high):
+        return False
+    between = text[low:high]
+    if cues.shares.search(between):
+        return True
+    return one.start <= at < one.end and not cues.joins.search(between)
+
+
 def is_in_reach(text: str, at: int, language: str) -> bool:
     """Whether a negation of the text reaches this place."""
     return any(one.start <= at < one.end for one in negations(text, language))
@@ -109,6 +126,9 @@ def _cues(language: str) -> _Cues:
         after=re.compile(table.after or _NEVER),
         pseudo=variants_in(table.pseudo),
         clause_end=re.compile(f"{_CLAUSE_END}|{table.ends or _NEVER}"),
+        apart=re.compile(rf"[.;:!?。\n]|{table.ends or _NEVER}"),
+        shares=re.compile(table.shares or _NEVER),
+        joins=re.compile(of(language).terms.copies.joins or _NEVER),
         reach=table.reach,
         words_back=table.words_back,
     )

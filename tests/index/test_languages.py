@@ -8,7 +8,7 @@ import pytest
 from msgspec import inspect
 
 from index.languages import FALLBACK, FOLDER, LANGUAGES, LanguageProblem, of, read
-from index.languages.detection import ScannedText, detect, detect_in_question, surely
+from index.languages.detection import ScannedText, detect, detect_in_question, may_be, surely
 from index.languages.tables import Language
 
 
@@ -176,3 +176,22 @@ def test_names_are_no_running_text() -> None:
     sentences = "El portón se cierra a las diez y por la mañana lo abre el guardia que tiene la llave de la casa."
     assert (surely(NAMES, "en"), surely(NAMES, "en", running=0.8)) == ("es", "en")
     assert (surely(sentences, "en"), surely(sentences, "en", running=0.8)) == ("es", "es")
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "other"),
+    [
+        ("A lost room key costs 45 euros.", "en", "fr"),
+        ("Room 4 Grenadier costs 150 euros.", "en", "fr"),
+        ("Yousef touche 2 310 euros.", "fr", "en"),
+        ("Emma pesa 30 kg.", "es", "fr"),
+        ("La habitación 4 cuesta 150 euros.", "es", "fr"),
+        ("La chambre 4 coûte 150 euros.", "fr", "en"),
+        ("열쇠를 잃어버리면 45유로입니다.", "ko", "zh"),
+        ("延迟退房需付25欧元。", "zh", "en"),
+        ("تكلف المغادرة المتأخرة 25 يورو.", "ar", "es"),
+    ],
+)
+def test_a_short_sentence_may_be_in_its_own_language(text: str, language: str, other: str) -> None:
+    assert may_be(text, language)
+    assert not may_be(text, other)

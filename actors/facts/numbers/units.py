@@ -16,7 +16,7 @@ from index.languages.tables.numbers import Numbers, Phrases, Run, Unit, phrases_
 # Signs shared by all languages.
 _SIGNS: Final[dict[Unit, Phrases]] = {
     "percent": "%", "eur": "€ eur", "usd": "$ usd", "gbp": "£ gbp", "krw": "₩ krw", "cny": "rmb cny", "jpy": "¥ jpy", "km": "km",
-    "m": "m", "cm": "cm", "mm": "mm", "kg": "kg", "g": "g", "mg": "mg", "pound": "lb lbs", "litre": "l", "ml": "ml",
+    "m": "m", "cm": "cm", "mm": "mm", "kg": "kg", "g": "g", "mg": "mg", "pound": "lb lbs", "litre": "l", "ml": "ml", "hour": "h",
     "celsius": "°c ℃", "fahrenheit": "°f ℉", "km2": "km^2 km2", "m2": "m^2 m2",
 }  # fmt: skip
 _SIGNS_BEFORE: Final[dict[Unit, Phrases]] = {

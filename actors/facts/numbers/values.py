@@ -38,9 +38,14 @@ _OPENED = re.compile(rf"{_OPENERS}(?: {_ARTICLES})?\s*\Z")
 # "3 pm" is 15 o'clock as well.
 _PM_BEFORE = re.compile(rf"{any_of(every(lambda language: language.numbers.afternoon.before.split()))} ?\Z")
 _HOURS: Final = any_of(every(lambda language: language.numbers.afternoon.hours.split()))
-_PM_AFTER = re.compile(
-    rf"(?::\d\d)? ?{_HOURS}? ?(?:{union(lambda language: language.numbers.afternoon.after).pattern})"
-)
+_PM_AFTER = re.compile(rf" ?{_HOURS}? ?(?:{union(lambda language: language.numbers.afternoon.after).pattern})")
+_QUARTER: Final = union(lambda language: language.numbers.afternoon.quarter).pattern
+_HALF: Final = union(lambda language: language.numbers.afternoon.half).pattern
+_PART_AFTER = re.compile(rf" ?(?:(?P<quarter>{_QUARTER})|(?P<half>{_HALF}))")
+_PART_BEFORE = re.compile(rf"(?:(?P<quarter>{_QUARTER})|(?P<half>{_HALF})) \Z")
+_HOUR: Final = ("hour", "clock")
+#: What stands between an hour and its minutes.
+_BEFORE_MINUTES: Final = frozenset({"", " ", *(f" {join} " for join in _OPENED_JOINS)})
 _PART = re.compile(r" ?(\d+(?:\.\d+)?)")
 
 
@@ -73,16 +78,17 @@ def values(text: str) -> tuple[tuple[Value, ...], tuple[NumberRange, ...]]:
     """The numbers of a normal text in order, and the ranges formed by two of them."""
     result = _digit_values(text)
     result.extend(_months(text, result))
-    taken = [(value.start, value.end) for value in result]
+    # A unit is no number: eight cents are not eight hundred.
+    taken = [(value.start, unit_after(text, value.end)[1]) for value in result]
     # Where the numbers of two languages overlap, the longer one is meant: vingt-six contains "six".
     for numeral in sorted(written(text), key=lambda numeral: numeral.start - numeral.end):
         if not any(start < numeral.end and numeral.start < end for start, end in taken):
-            unit, _ = unit_after(text, numeral.end)
+            unit, end = unit_after(text, numeral.end)
             unit = unit_before(text, numeral.start) or unit or unit_of(text[numeral.start : numeral.end])
             result.append(Value(numeral.start, numeral.end, frozenset({numeral.value}), unit, numeral.sure))
-            taken.append((numeral.start, numeral.end))
+            taken.append((numeral.start, end))
     result.sort(key=lambda value: value.start)
-    return _with_ranges(text, result)
+    return _with_ranges(text, _times(text, result))
 
 
 def _digit_values(text: str) -> list[Value]:
@@ -102,13 +108,52 @@ def _digit_values(text: str) -> list[Value]:
         readings, end = _scaled(text, match)
         unit, at = unit_after(text, end)
         unit = unit_before(text, match.start()) or unit
-        if max(readings) < 12 and (
-            _PM_BEFORE.search(text, max(0, match.start() - 4), match.start()) or _PM_AFTER.match(text, end)
-        ):
-            readings = readings | {reading + 12 for reading in readings}
         covers = unit == "decade" and all(reading % 10 == 0 for reading in readings)
         result.append(Value(match.start(), end, frozenset(readings), unit, span=9.0 if covers else 0.0))
     return result
+
+
+def _times(text: str, numbers: list[Value]) -> list[Value]:
+    """The numbers, where an hour with its minutes is one: 14:30 = 14 h 30 = 2.30 pm; afternoons are read both ways."""
+    result: list[Value] = []
+    for value in numbers:
+        if result and _are_hour_and_minutes(text, result[-1], value):
+            hour = result.pop()
+            readings = frozenset(round(h + m / 60, 6) for h in hour.readings for m in value.readings)
+            result.append(Value(hour.start, value.end, readings, hour.unit or "clock"))
+        else:
+            result.append(value)
+    return [_in_afternoon(text, value) for value in result]
+
+
+def _are_hour_and_minutes(text: str, hour: Value, minutes: Value) -> bool:
+    in_digits = text[minutes.start : minutes.end].isdecimal() and minutes.end - minutes.start == 2
+    if max(minutes.readings) >= 60 or max(hour.readings) % 1 or hour.name or minutes.name:
+        return False
+    if text[hour.end : minutes.start] == ":":
+        return in_digits and max(hour.readings) <= 24 and minutes.unit in ("", "minute", *_HOUR)
+    if hour.unit not in _HOUR:
+        return False
+    between = text[unit_after(text, hour.end)[1] : minutes.start]
+    return between in _BEFORE_MINUTES and (
+        minutes.unit == "minute" or (in_digits and not minutes.unit and len(between) < 2)
+    )
+
+
+def _in_afternoon(text: str, value: Value) -> Value:
+    """The value with the half or quarter of an hour beside it, and also twelve hours later if it is one after noon."""
+    if value.unit not in ("", *_HOUR) or value.name or max(value.readings) >= 24:
+        return value
+    after = unit_after(text, value.end)[1]
+    part = _PART_AFTER.match(text, after) or _PART_BEFORE.search(text, max(0, value.start - 14), value.start)
+    minutes = (0.5 if part["half"] else 0.25) if part else 0.0
+    end = max(value.end, part.end()) if part else value.end
+    readings = frozenset(reading + minutes for reading in value.readings)
+    if max(value.readings) < 12 and (
+        _PM_BEFORE.search(text, max(0, value.start - 4), value.start) or _PM_AFTER.match(text, end)
+    ):
+        readings |= {reading + 12 for reading in readings}
+    return msgspec.structs.replace(value, end=end, readings=readings) if readings != value.readings else value
 
 
 def _scaled(text: str, match: re.Match[str]) -> tuple[set[float], int]:

@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise, takewhile
 
 from actors.facts.lexicon import Force, Role, Term, copy_terms, exclude, forces, sides, terms
-from actors.facts.stems import stems
+from actors.facts.stems import Stem, stems
 from actors.gate.copies.alignment import Copy, CopyChange, CopyToken, copy_of
 from actors.gate.copies.nouns import other_noun
 from actors.gate.places import EvidenceSentence
-from actors.gate.thresholds import ADDED_WORDS, REPLACED_WORDS, SWAPPED_WORDS
+from actors.gate.thresholds import ADDED_WORDS, FORCED_WORDS, REPLACED_WORDS, SWAPPED_WORDS
 from index.languages import of
-from index.languages.negation import Negated, is_in_reach, negations
+from index.languages.characters import is_han
+from index.languages.negation import Negated, is_in_reach, negations, turns
 
 
 def changed_in_copy(
@@ -55,30 +57,83 @@ def _denied(copy: Copy, change: CopyChange, language: str) -> str:
     own, theirs = _spans(copy, change)
     replaces = change.begin < change.end and change.first < change.last
     few = copy.size(change) <= (REPLACED_WORDS if replaces else ADDED_WORDS)
-    turned = _denials(copy.text, copy.there, own, language, few=few) - _denials(
-        copy.there, copy.text, theirs, language, few=few
-    )
+    added = _denials(copy.text, copy.there, own, language, few=few)
+    left = _denials(copy.there, copy.text, theirs, language, few=few)
+    if (len(added) - len(left)) % 2 == 0:
+        return ""
+    turned = sum(not _is_excepted(copy.text, one, copy.there, language) for one in added)
+    turned -= sum(not _is_denied_too(copy.there, one, copy.text, language) for one in left)
     return "for a negation" if turned % 2 else ""
 
 
-def _denials(text: str, other: str, span: tuple[int, int], language: str, *, few: bool) -> int:
+def _denials(text: str, other: str, span: tuple[int, int], language: str, *, few: bool) -> list[Negated]:
     kept = {stem.stem for stem in stems(other)}
     denied = [one for one in negations(text, language) if span[0] <= one.at < span[1]]
     own, theirs = forces(text, language), forces(other, language)
     reworded = {force.term.text for force in own} != {force.term.text for force in theirs}
     if reworded and {force.name for force in own} == {force.name for force in theirs}:  # "not allowed" is "forbidden"
         denied = [one for one in denied if not any(_is_of(force, one) for force in own)]
-    return sum(few or _nearest(text, one) in kept for one in denied)
+    return [one for one in denied if few or _nearest(text, one) in kept]
 
 
 def _is_of(force: Force, negated: Negated) -> bool:
     return force.term.start <= negated.at < force.term.end or negated.start <= force.term.start < negated.end
 
 
+def _is_denied_too(there: str, negated: Negated, text: str, language: str) -> bool:
+    """Whether the sentence has half of what the evidence's negation turns, and denies the nearest word: "not A or B"."""
+    reached = [stem.stem for stem in _reached(there, negated) if turns(negated, there, stem.start, language)]
+    denials = negations(text, language)
+    own = {stem.stem for stem in stems(text)}
+    places = [stem.start for stem in stems(text) if reached and stem.stem == reached[0]]
+    return (
+        bool(places)
+        and 2 * sum(map(own.__contains__, reached)) >= len(reached)
+        and all(any(turns(one, text, at, language) for one in denials) for at in places)
+    )
+
+
+def is_said_of_some(ban: Force, text: str, there: str, language: str) -> bool:
+    """Whether `there` bans what the sentence speaks of by an exception to what it permits."""
+    return ban.name == "ban" and any(
+        _is_of(ban, one) and _is_excepted(text, one, there, language) for one in negations(text, language)
+    )
+
+
+def _is_excepted(text: str, negated: Negated, there: str, language: str) -> bool:
+    """Whether `there` has what the negation turns as an exception: "may not use B" is said by "may use A, but not B"."""
+    obliging = [force.term for force in forces(text, language)]
+    end = min([one.at for one in negations(text, language) if one.at > negated.at], default=len(text))
+    line, own = stems(there), {stem.stem for stem in stems(text)}
+    denials = [one for one in negations(there, language) if _nearest(there, one) in own]
+    known: dict[str, set[bool]] = {}
+    for stem in line:
+        known.setdefault(stem.stem, set()).add(any(turns(one, there, stem.start, language) for one in denials))
+    reached = [
+        stem.stem
+        for stem in stems(text)
+        if stem.stem in known
+        and stem.start < end
+        and turns(negated, text, stem.start, language)
+        and not any(term.start <= stem.start < term.end for term in obliging)
+    ]
+    done = [*takewhile(lambda stem: True not in known[stem], reached)]
+    rest = [known[stem] for stem in reached[len(done) :]]
+    # What is done with both stands before another thing there.
+    other = bool(done) and any(one.stem == done[-1] and two.stem not in own for one, two in pairwise(line))
+    return other and {True} in rest and all(True in each for each in rest)
+
+
 def _nearest(text: str, negated: Negated) -> str:
     """The word that the negator most surely applies to."""
-    reached = [stem for stem in stems(text) if negated.start <= stem.start < negated.end]
-    return reached[-1 if negated.end <= negated.at else 0].stem if reached else ""
+    return next((stem.stem for stem in _reached(text, negated)), "")
+
+
+def _reached(text: str, negated: Negated) -> list[Stem]:
+    """The words in reach of the negation, the nearest first; of two Chinese characters none may be the negator's."""
+    inside = (stem for stem in stems(text) if negated.start <= stem.start < negated.end)
+    reached = [stem for stem in inside if stem.end <= negated.end or not is_han(stem.stem[0])]
+    return reached[::-1] if negated.end <= negated.at else reached
 
 
 def _swapped(copy: Copy, change: CopyChange, language: str) -> str:
@@ -86,7 +141,7 @@ def _swapped(copy: Copy, change: CopyChange, language: str) -> str:
     own, others = _spans(copy, change)
     for mine in _touching(forces(copy.text, language), own):
         for theirs in _touching(forces(copy.there, language), others):
-            if exclude(mine.name, theirs.name):
+            if exclude(mine.name, theirs.name) and not _is_there(copy, mine, language):
                 return f"says {mine.term.text} for {theirs.term.text}"
     if copy.size(change) > SWAPPED_WORDS:
         return ""
@@ -106,6 +161,14 @@ def _swapped(copy: Copy, change: CopyChange, language: str) -> str:
                 ):
                     return f"says {term.text} for {was.text}"
     return ""
+
+
+def _is_there(copy: Copy, force: Force, language: str) -> bool:
+    """Whether the evidence says the same of the same: with the words that follow, or by a denial of its own."""
+    following = [stem.end for stem in stems(copy.text) if stem.start >= force.term.end][:FORCED_WORDS]
+    if following and copy.text[force.term.start : following[-1]] in copy.there:
+        return True
+    return is_said_of_some(force, copy.text, copy.there, language)
 
 
 def _restricted(copy: Copy, change: CopyChange, language: str) -> str:

@@ -16,9 +16,9 @@ Phrases = str
 Worth = dict[Annotated[str, Meta(pattern=r"^\d[\d_]*$")], Phrases]
 #: What a number counts. Only units that exclude each other have a name.
 Unit = Literal[
-    "percent", "eur", "usd", "gbp", "krw", "cny", "jpy", "year", "month", "months", "week", "day", "hour", "clock", "minute",
-    "second", "km", "m", "cm", "mm", "mile", "foot", "kg", "g", "mg", "tonne", "pound", "litre", "ml", "celsius", "fahrenheit",
-    "km2", "m2", "century", "decade",
+    "percent", "eur", "usd", "gbp", "krw", "cny", "jpy", "cent", "pence", "year", "month", "months", "week", "day",
+    "hour", "clock", "minute", "second", "km", "m", "cm", "mm", "mile", "foot", "kg", "g", "mg", "tonne", "pound",
+    "litre", "ml", "celsius", "fahrenheit", "km2", "m2", "century", "decade",
 ]  # fmt: skip
 
 
@@ -80,11 +80,13 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Afternoon(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What turns 3 o'clock into 15."""
+    """What turns 3 o'clock into 15, or into half past 3."""
 
     before: Words
     after: Pattern
     hours: Words  # may separate the number from the words after it
+    quarter: Pattern  # before or after an hour: 15 minutes of it
+    half: Pattern  # the same for 30
 
 
 class Dates(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -41,6 +41,7 @@ class Negation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     words_back: int  # at most this many words before those, the first one in part
     pseudo: Variants  # phrases that contain a cue but deny nothing
     ends: Pattern  # words that end a scope as punctuation does
+    shares: Pattern  # words that join one more thing to what is negated: "not A or B"
     #: Over text as written, of any language: whether a question, or a sentence that may answer it, denies or excludes
     #: something. It stays with the cues because it must find other words: those of exception ("besides", "sauf"), which turn
     #: no statement, and none that are rare in questions. With the cues in its place the refusals of SQuAD 2 lose .014 of F1.

@@ -231,3 +231,112 @@ def test_fabricated(sentence: str, text: str, wrong: bool) -> None:
 def test_what_limits_or_denies_a_copied_claim(text: str, sentence: str) -> None:
     assert held(f"{sentence} [1].", text)
     assert not held(f"{text[:-1]} [1].", text)
+
+
+DENIED = {
+    "en": (
+        "Dogs are not allowed in the dining room and not in the pool.",
+        ("Dogs are not allowed in the dining room or the pool", "Dogs are not allowed in the pool"),
+        ("Dogs are allowed in the dining room and not in the pool", "Dogs are allowed in the dining room or the pool"),
+    ),
+    "fr": (
+        "Les chiens ne sont pas admis dans la salle à manger et pas dans la piscine.",
+        ("Les chiens ne sont pas admis dans la salle à manger ou la piscine",),
+        ("Les chiens sont admis dans la salle à manger ou la piscine",),
+    ),
+    "es": (
+        "Los perros no están permitidos en el comedor y no en la piscina.",
+        ("Los perros no están permitidos en el comedor o la piscina",),
+        ("Los perros están permitidos en el comedor o en la piscina",),
+    ),
+    "ko": (
+        "개는 식당에 들어갈 수 없고 수영장에도 들어갈 수 없습니다.",
+        ("개는 식당이나 수영장에 들어갈 수 없습니다",),
+        ("개는 식당이나 수영장에 들어갈 수 있습니다",),
+    ),
+    "zh": (
+        "狗不能进入餐厅，也不能进入泳池。",
+        ("狗不能进入餐厅或泳池",),
+        ("狗能进入餐厅和泳池", "狗不能进入餐厅，但可以进入泳池"),
+    ),
+    "ar": (
+        "لا يسمح بدخول الكلاب إلى المطعم ولا يسمح بدخولها إلى المسبح.",
+        ("لا يسمح بدخول الكلاب إلى المطعم أو المسبح",),
+        ("يسمح بدخول الكلاب إلى المطعم أو المسبح",),
+    ),
+}
+EXCEPTED = {
+    "en": (
+        "Guests may use the summer kitchen, but not the bakery and not the indoor kitchen.",
+        ("Guests may not use the bakery or the indoor kitchen", "Guests cannot use the bakery"),
+        (
+            "Guests may use the bakery",
+            "Guests may not use the summer kitchen",
+            "Guests may not use the summer kitchen or the bakery",
+        ),
+    ),
+    "fr": (
+        "Les clients peuvent utiliser la cuisine d'été, mais pas la boulangerie.",
+        ("Les clients ne peuvent pas utiliser la boulangerie",),
+        ("Les clients peuvent utiliser la boulangerie", "Les clients ne peuvent pas utiliser la cuisine d'été"),
+    ),
+    "es": (
+        "Los huéspedes pueden usar la cocina de verano, pero no la panadería.",
+        ("Los huéspedes no pueden usar la panadería",),
+        ("Los huéspedes pueden usar la panadería", "Los huéspedes no pueden usar la cocina de verano"),
+    ),
+    "ko": (
+        "손님은 여름 주방을 쓸 수 있지만 제과실은 안 됩니다.",
+        ("손님은 제과실을 쓸 수 없습니다",),
+        ("손님은 여름 주방을 쓸 수 없습니다",),
+    ),
+    "zh": ("客人可以使用夏季厨房，但面包房不行。", ("客人不可以使用面包房",), ("客人不可以使用夏季厨房",)),
+    "ar": (
+        "يمكن للضيوف استخدام المطبخ الصيفي ولكن ليس المخبز.",
+        ("لا يمكن للضيوف استخدام المخبز",),
+        ("يمكن للضيوف استخدام المخبز", "لا يمكن للضيوف استخدام المطبخ الصيفي"),
+    ),
+    "zh only": (
+        "天然石材不能用除垢剂,也不能用白醋,只能用中性皂。",
+        ("石材只能用中性皂清洁", "天然石材不能用白醋"),
+        ("天然石材只能用白醋", "天然石材不能用中性皂"),
+    ),
+}
+ROWS = {
+    "en": (
+        "Room: Garden | Pets: not allowed | Smoking: allowed on the terrace",
+        "Smoking is allowed on the terrace",
+        "Smoking is not allowed on the terrace",
+    ),
+    "fr": (
+        "Animal: Chien | Chambre: non admis | Jardin: admis en laisse",
+        "Le chien est admis en laisse dans le jardin",
+        "Le chien n'est pas admis en laisse dans le jardin",
+    ),
+    "es": (
+        "Habitación: Jardín | Mascotas: no permitidas | Fumar: permitido en la terraza",
+        "Fumar está permitido en la terraza",
+        "Fumar no está permitido en la terraza",
+    ),
+    "ko": (
+        "객실: 정원 | 반려동물: 허용되지 않음 | 흡연: 테라스에서 허용",
+        "흡연은 테라스에서 허용됩니다",
+        "흡연은 테라스에서 허용되지 않습니다",
+    ),
+    "zh": ("房间: 花园 | 宠物: 不允许 | 吸烟: 露台上允许", "露台上允许吸烟", "露台上不允许吸烟"),
+    "ar": (
+        "الغرفة: الحديقة | الحيوانات: غير مسموح بها | التدخين: مسموح به في الشرفة",
+        "التدخين مسموح به في الشرفة",
+        "التدخين غير مسموح به في الشرفة",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    "row", [*DENIED.values(), *EXCEPTED.values(), *((text, (one,), (lie,)) for text, one, lie in ROWS.values())]
+)
+def test_what_a_list_or_a_row_denies_is_denied(row: tuple[str, tuple[str, ...], tuple[str, ...]]) -> None:
+    text, said, lies = row
+    assert {one: held(f"{one} [1].", text) for one in (*said, *lies)} == dict.fromkeys(said, False) | dict.fromkeys(
+        lies, True
+    )

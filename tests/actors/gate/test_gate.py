@@ -485,3 +485,34 @@ def test_a_translated_quotation_is_a_doubt(quoted: str, kind: str) -> None:
     text = "Sí: la afinación del piano está incluida en el alquiler dos veces al año, en octubre y en marzo."
     found = check_sentence(f'> "{quoted}" [1]', [Evidence(n=1, source_id="a.md", title="", text=text)])
     assert [flag.kind for flag in found if "quoted" in flag.why] == ([kind] if kind else [])
+
+
+_LOAN = (
+    "- 내가 넣은 대여금은 30,000유로, 이자는 연 2%. "
+    "돌려받으려면 6개월 전에 서면으로 알려야 하고, 한 해에 최대 10,000유로까지만 받을 수 있다."
+)
+_BURN = "Refroidir 15 minutes. Ne pas mettre de glace, de beurre ni de dentifrice. Ne pas percer les cloques."
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence", "withheld"),
+    [
+        # 30,000 at 10,000 a year
+        (_LOAN, "따라서 전액을 돌려받으려면 적어도 3년이 걸립니다 [1].", False),
+        (_LOAN, "따라서 전액을 돌려받으려면 적어도 9년이 걸립니다 [1].", True),
+        (
+            "2015年,上海常住人口规模为2415万人。到2035年控制在2500万人左右。",
+            "这个目标比2015年的人口多大约85万[1]。",
+            False,
+        ),
+        (
+            "2015年,上海常住人口规模为2415万人。到2035年控制在2500万人左右。",
+            "这个目标比2015年的人口多大约95万[1]。",
+            True,
+        ),
+        (_BURN, "La trousse contient des pansements, du désinfectant et des ciseaux [1].", True),
+        (_BURN, "Ne donnez pas d'aspirine aux enfants [1].", True),
+    ],
+)
+def test_a_computed_number_makes_no_paraphrase_foreign(text: str, sentence: str, withheld: bool) -> None:
+    assert withholds(check_sentence(sentence, [Evidence(n=1, source_id="a", title="", text=text)])) is withheld

@@ -241,16 +241,75 @@ _TIMES = {
     "zh": ("退款在14天内支付。", "14天", "两周", "一年"),
     "ar": ("تُدفع المبالغ المستردة خلال 14 يوما.", "14 يوما", "أسبوعين", "شهر"),
 }
+_CENTS = {
+    "en": ("Each extra kilometre costs 0.08 euros.", "0.08 euros", "8 cents", "80 cents"),
+    "fr": ("Chaque kilomètre de plus coûte 0,08 EUR.", "0,08 EUR", "8 centimes", "80 centimes"),
+    "es": ("Cada kilómetro adicional cuesta 0,08 euros.", "0,08 euros", "8 céntimos", "80 céntimos"),
+    "ko": ("추가 킬로미터마다 0.08유로를 냅니다.", "0.08유로", "8센트", "80센트"),
+    "zh": ("每增加一公里收费0.08欧元。", "0.08欧元", "8分", "80欧分"),
+    "ar": ("يكلف كل كيلومتر إضافي 0.08 يورو.", "0.08 يورو", "8 سنتات", "80 سنتا"),
+}
 
 
-@pytest.mark.parametrize("language", _TIMES)
-def test_a_length_of_time_in_another_unit(language: str) -> None:
-    text, old, equal, other = _TIMES[language]
+@pytest.mark.parametrize("row", [*_TIMES.values(), *_CENTS.values()])
+def test_an_amount_in_another_unit(row: tuple[str, str, str, str]) -> None:
+    text, old, equal, other = row
     evidence = [Evidence(n=1, source_id="a", title="a", text=text)]
     for said, flags in ((equal, []), (other, ["fabricated_number"])):
         sentence = text.replace(old, said)
         assert sentence != text
         assert [flag.kind for flag in check_sentence(f"{sentence[:-1]} [1].", evidence)] == flags, said
+
+
+_CLOCK = {
+    "en": (
+        "Late checkout until {} costs 25 euros.",
+        ("14:00", "14h", "2 p.m.", "2:00 pm"),
+        ("15:00", "14:30", "3 p.m."),
+    ),
+    "fr": (
+        "Le départ jusqu'à {} coûte 25 euros.",
+        ("14 h", "14 h 00", "14:00", "14h00"),
+        ("15:00", "14 h 30", "14h05"),
+    ),
+    "es": (
+        "La salida hasta las {} cuesta 25 euros.",
+        ("14 h", "14:00", "2 de la tarde"),
+        ("15:00", "14:30", "3 de la tarde"),
+    ),
+    "ko": (
+        "늦은 퇴실은 {}까지 가능합니다.",
+        ("14시", "14:00", "오후 2시", "14시 00분"),
+        ("15:00", "14시 30분", "오후 2시 반"),
+    ),
+    "zh": ("延迟退房最晚到{}。", ("14点", "14:00", "下午2点"), ("15:00", "14点30分", "下午2点半")),
+    "ar": (
+        "المغادرة متاحة حتى الساعة {} يوميا.",
+        ("14", "14:00", "2 بعد الظهر"),
+        ("15:00", "14:30", "2 والنصف بعد الظهر"),
+    ),
+}
+
+
+@pytest.mark.parametrize("language", _CLOCK)
+def test_an_hour_is_one_time_however_written(language: str) -> None:
+    text, equal, others = _CLOCK[language]
+    for there in equal[:-1]:
+        evidence = [Evidence(n=1, source_id="a", title="a", text=text.format(there))]
+        for said in equal:
+            assert not check_sentence(f"{text.format(said)[:-1]} [1].", evidence), (there, said)
+        for said in others:
+            found = check_sentence(f"{text.format(said)[:-1]} [1].", evidence)
+            assert ("fabricated_number", "strong") in [(flag.kind, flag.strength) for flag in found], (there, said)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kept"),
+    [("Dilute it 1 to 10 [1].", True), ("Mix it at 9:30 [1].", True), ("Dilute it 1:20 [1].", False)],
+)
+def test_a_ratio_is_no_time(sentence: str, kept: bool) -> None:
+    evidence = [Evidence(n=1, source_id="a", title="a", text="Dilute it 1:10. Mix it at 9:30.")]
+    assert (not check_sentence(sentence, evidence)) is kept
 
 
 @pytest.mark.parametrize(
@@ -259,6 +318,8 @@ def test_a_length_of_time_in_another_unit(language: str) -> None:
         ("48 hours", "two days", True),
         ("two years", "24 months", True),
         ("1.5 kg", "1500 g", True),
+        ("2 h 30", "150 minutes", True),
+        ("5 euros", "5 dollars", False),
         ("48 hours", "three days", False),
         ("one year", "365 days", False),
     ],
