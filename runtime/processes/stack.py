@@ -28,7 +28,7 @@ async def stack_for(settings: Settings, *, say: Callable[[str], None], alone: bo
     Raises Unavailable, NoServer, StackRunning.
     """
     folder = state_folder(settings)
-    there = running(folder)
+    there = _lasting(folder)
     stack: Stack | None = None
     roles = [role for role in roles_over(settings) if role != "edge"]
     if there is None:
@@ -37,7 +37,10 @@ async def stack_for(settings: Settings, *, say: Callable[[str], None], alone: bo
     while stack is None and there is None:
         try:
             stack = await _started(Stack(settings, folder, roles, say=say, alone=alone))
-        except StackRunning:  # it is starting, or shutting down
+        except StackRunning:  # it is starting, or shutting down, or ends with its question
+            if running(folder) is not None:
+                say("waiting for another question over this index…")
+                give_up = time.monotonic() + PATIENCE_S
             there = await _appears(folder)
             if there is None and time.monotonic() > give_up:
                 raise
@@ -72,10 +75,16 @@ async def _started(stack: Stack) -> Stack:
     return stack
 
 
+def _lasting(folder: Path) -> Address | None:
+    """The stack that runs over this folder, unless it ends with its question."""
+    there = running(folder)
+    return None if there is not None and there.brief else there
+
+
 async def _appears(folder: Path) -> Address | None:
     """Wait for the address of a stack that holds the lock but has not written where it listens; None once it has stopped."""
     for _ in range(200):
-        if (there := running(folder)) is not None or is_free(folder):
+        if (there := _lasting(folder)) is not None or is_free(folder):
             return there
         await asyncio.sleep(0.05)
     return None

@@ -22,10 +22,11 @@ LONGEST_NAME = 200
 
 
 class Address(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a running stack listens, as its state folder says."""
+    """Where a running stack listens, as its state folder says. `brief`: it ends with the question that it was started for."""
 
     nats_url: str
     edge_port: int | None
+    brief: bool = False
 
 
 def state_home(settings: Settings) -> Path:

@@ -153,7 +153,7 @@ class Stack:
             for role in here:
                 self._tasks.start(role, _with_bus(self.settings, users.bus(self.settings.bus, role)))
         edge_port = self.settings.edge.port if "edge" in self.roles else None
-        address = Address(nats_url=self.settings.bus.url, edge_port=edge_port)
+        address = Address(nats_url=self.settings.bus.url, edge_port=edge_port, brief=self._alone)
         replace_file(self.folder / "stack.json", msgspec.json.encode(address), mode=0o600, durable=False)
 
     async def ready(self, *, patience_s: float = 120.0) -> None:

@@ -33,6 +33,24 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     return Settings(state=str(folder / "state"), index=IndexSettings(dir=str(folder / "index"), threads=1))
 
 
+async def test_second_question_waits_for_a_stack_of_its_own(settings: Settings) -> None:
+    """The first one's stops with its answer, in the middle of the second question."""
+    said: list[str] = []
+
+    async def second() -> str:
+        async with stack_for(settings, say=said.append, alone=True) as runs:
+            submitted = await runs.submit(QuestionAsked(question="When are refunds paid?", deadline_s=60.0))
+            assert [line async for _, line in runs.events(submitted.run_id)]
+            record = await runs.record(submitted.run_id)
+        return "" if record is None else record.answer
+
+    async with stack_for(settings, say=lambda line: None, alone=True):
+        asking = asyncio.create_task(second())
+        await until(lambda: any("waiting for another question" in line for line in said))
+        assert not asking.done()
+    assert "14 days" in await asking
+
+
 async def test_single_question_runs_in_this_process(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     users: dict[str, str] = {}
     start = RoleTasks.start
