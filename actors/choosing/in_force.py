@@ -37,7 +37,7 @@ from index.languages.characters import ascii_digits, fold
 #: What being out of date counts against a unit, in the scores of the ranking; twice where what replaces it has a likely unit.
 OUT_OF_DATE = 3.0
 #: A number with its decimals that is no year and no part of a name; conflicts.py compares the plain digits of titles.
-_NUMBER = re.compile(r"(?<![\w.,])(?!(?:19|20)\d\d(?!\d))\d+(?:[ \u00a0\u202f]\d{3}(?!\d)|[.,:]\d+)*")
+_NUMBER = re.compile(r"(?<![A-Za-z\d_.,])(?!(?:19|20)\d\d(?!\d))\d+(?:[ \u00a0\u202f]\d{3}(?!\d)|[.,:]\d+)*")
 #: A unit speaks of the same as one that it replaces if it has this part of that one's words.
 _SAME = 0.5
 #: A sentence that withdraws something needs this part of the question.

@@ -94,7 +94,7 @@ def wrong_numbers(sentence: str, evidence: Sequence[str], asked: str = "") -> It
             continue
         words = own_text[value.start : value.end]
         same = [other for text in evidence for other in islice(slot_index(text).same(value), COMPARED_NUMBERS)]
-        if not same and (_is_spaced(words, evidence) or _is_of_ratio(words, evidence)):
+        if not same and _is_spaced(words, evidence):
             continue
         inside = any(_inside(value, interval) for interval in intervals)
         instead = None
@@ -107,6 +107,8 @@ def wrong_numbers(sentence: str, evidence: Sequence[str], asked: str = "") -> It
             index, other = instead
             text = read(evidence[index]).text
             yield WrongNumber(words, text[other.value.start : other.value.end], index)
+        elif not same and not value.unit and _is_of_ratio(words, evidence):
+            continue
         elif not same and _counts_another(own_text, value, evidence):
             yield WrongNumber(words, "", None, sure=False)
         elif not same and _tells(own_text, value) and not _cut(own_text, slot, evidence):

@@ -305,10 +305,23 @@ def test_an_hour_is_one_time_however_written(language: str) -> None:
 
 @pytest.mark.parametrize(
     ("sentence", "kept"),
-    [("Dilute it 1 to 10 [1].", True), ("Mix it at 9:30 [1].", True), ("Dilute it 1:20 [1].", False)],
+    [
+        ("Dilute it 1 to 10 [1].", True),
+        ("Mix it at 9:30 [1].", True),
+        ("Dilute it 1:20 [1].", False),
+        ("It feeds 30 people [1].", False),
+        ("Stir it for 30 minutes [1].", False),
+    ],
 )
 def test_a_ratio_is_no_time(sentence: str, kept: bool) -> None:
-    evidence = [Evidence(n=1, source_id="a", title="a", text="Dilute it 1:10. Mix it at 9:30.")]
+    evidence = [
+        Evidence(
+            n=1,
+            source_id="a",
+            title="a",
+            text="Dilute it 1:10. Mix it at 9:30. It feeds 25 people. Stir it for 90 minutes.",
+        )
+    ]
     assert (not check_sentence(sentence, evidence)) is kept
 
 
