@@ -30,7 +30,7 @@ async def judge_relevance(message: PassagesRetrieved, ask: Ask) -> PassagesJudge
             sub_query_id=message.sub_query.id,
             sub_query_statement=message.sub_query.statement,
             sub_query_focus=message.sub_query.focus,
-            retrieved_chunks=chunks_of(message.passages),
+            retrieved_chunks=chunks_of(message.passages, to_model=message.question.has_model),
             language=message.question.language,
         )
     )

@@ -28,7 +28,9 @@ async def verify_answer(message: AnswerDrafted, ask: Ask) -> AnswerVerified:
     if message.verified or message.refused or not text.strip() or not is_verified(question, message.style):
         return verified(message)
     hints = message.style == "hint"
-    verdict = await ask(prompt_of(question, claims, evidence_of(message.evidence), hints=hints))
+    verdict = await ask(
+        prompt_of(question, claims, evidence_of(message.evidence, to_model=question.has_model), hints=hints)
+    )
     after = iter(weighed(question, claims, verdict, hints=hints))
     return verified(
         message,

@@ -41,7 +41,7 @@ class SentenceCheck:
         self._question = request.question
         self._ask = ask
         self._cleaning = cleaning
-        self._evidence = evidence_of(request.evidence)
+        self._evidence = evidence_of(request.evidence, to_model=request.question.has_model)
         self._advice = in_language(profile.safety_advice, request.question.language)
         self._cites = cites and request.style != "hint"  # a hint encourages in words of its own
         # A structured answer lists its sources beside its text.

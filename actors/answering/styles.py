@@ -29,7 +29,7 @@ SYNTHESIS_CHARS: Final = 400
 async def _simple(request: AnswerRequested, ask: Ask, emit: Emit) -> Drafted:
     variables = contracts.AnswerSimple(
         original_query=as_read(request.question),
-        retrieved_chunks=evidence_of(request.evidence),
+        retrieved_chunks=evidence_of(request.evidence, to_model=request.question.has_model),
         language=request.question.language,
         style=wording(request.question) or UNSET,
         safety_advice=advice(request),
@@ -42,7 +42,7 @@ async def _report(request: AnswerRequested, ask: Ask, emit: Emit) -> Drafted:
     variables = contracts.AnswerReport(
         original_query=as_read(request.question),
         sub_query_analyses=tuple(analysis_to_prompt(analysis) for analysis in request.analyses),
-        evidence=evidence_of(request.evidence),
+        evidence=evidence_of(request.evidence, to_model=request.question.has_model),
         language=request.question.language,
         style=wording(request.question) or UNSET,
         safety_advice=advice(request),
@@ -55,7 +55,7 @@ async def _synthesis(request: AnswerRequested, ask: Ask, emit: Emit) -> Drafted:
     reply = await ask(
         contracts.AnswerSynthesis(
             query=as_read(request.question),
-            evidence=evidence_of(request.evidence),
+            evidence=evidence_of(request.evidence, to_model=request.question.has_model),
             language=request.question.language,
             style=wording(request.question) or UNSET,
             today=request.question.today or UNSET,
@@ -78,7 +78,7 @@ def _structured(prompt: type[contracts.AnswerStructured | contracts.AnswerHint])
     async def structured(request: AnswerRequested, ask: Ask, emit: Emit) -> Drafted:
         variables = prompt(
             question=as_read(request.question),
-            contexts=evidence_of(request.evidence),
+            contexts=evidence_of(request.evidence, to_model=request.question.has_model),
             language=request.question.language,
             max_tokens=budget(request),
             style=wording(request.question),

@@ -41,14 +41,14 @@ def is_foreign(question: Question, passage: Passage) -> bool:
 
 def near_the_best(question: Question, passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
     """The first five, and of the others those with .6 of the best score; all of them if a reranker put them in order. Passages
-    in another language than the question come on top of those, since a search scores them in another way.
+    in another language than the question do not count among the five, since a search ranks them in another way.
     """
     if any(passage.rerank_score is not None for passage in passages):
         return passages
-    own = [passage for passage in passages if not is_foreign(question, passage)] or list(passages)
-    least = _NEAR * max((passage.score for passage in own), default=0.0)
-    dropped = {id(passage) for passage in own[_FIRST:] if passage.score < least}
-    return tuple(passage for passage in passages if id(passage) not in dropped)
+    own = [at for at, passage in enumerate(passages) if not is_foreign(question, passage)] or list(range(len(passages)))
+    least = _NEAR * max((passages[at].score for at in own), default=0.0)
+    last = own[:_FIRST][-1] if own else -1
+    return tuple(passage for at, passage in enumerate(passages) if at <= last or passage.score >= least)
 
 
 def by_words(message: SubQueryPlanned, request: SearchRequest) -> list[SearchRequest]:

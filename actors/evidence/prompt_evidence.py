@@ -16,9 +16,9 @@ from index.text.units import units
 from prompts import contracts
 
 
-def chunks_of(passages: Sequence[Passage]) -> tuple[contracts.Chunk, ...]:
-    """The passages as a judge sees them; what replaces one is known where it is among them."""
-    old = out_of_date(passages)
+def chunks_of(passages: Sequence[Passage], *, to_model: bool) -> tuple[contracts.Chunk, ...]:
+    """The passages as a judge sees them; to a model also says what replaces one, where that is among them."""
+    old = out_of_date(passages) if to_model else {}
     return tuple(_chunk_of(passage, old) for passage in passages)
 
 
@@ -48,9 +48,9 @@ def analysis_to_prompt(analysis: Analysis) -> contracts.Relevance:
     return msgspec.convert(analysis, contracts.Relevance, from_attributes=True)
 
 
-def evidence_of(spans: tuple[Span, ...]) -> tuple[contracts.Evidence, ...]:
-    """What an answering prompt sees: the span's text with what introduces it, never the whole passage."""
-    old = out_of_date(spans)
+def evidence_of(spans: tuple[Span, ...], *, to_model: bool = False) -> tuple[contracts.Evidence, ...]:
+    """What an answering prompt sees: the span's text with what introduces it, not the whole passage; `to_model` as in `chunks_of`."""
+    old = out_of_date(spans) if to_model else {}
     return tuple(
         contracts.Evidence(
             n=span.n,

@@ -215,7 +215,7 @@ def prompt_of(
 ) -> contracts.SelectEvidence:
     return contracts.SelectEvidence(
         original_query=as_read(question),
-        retrieved_chunks=chunks_of(passages),
+        retrieved_chunks=chunks_of(passages, to_model=question.has_model),
         suggested=suggested,
         language=question.language,
         today=question.today or UNSET,

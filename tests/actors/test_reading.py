@@ -332,8 +332,8 @@ def test_model_is_told_where_a_text_is_from() -> None:
     old = passage("2023/rules.md", title="Rules", about=About(date="2023-02-01T09:00:00Z"))
     new = passage("2025/rules.md", title="Rules", about=About(date="2025-03-04", saved=True))
     said = [("2023/rules.md", "2023-02-01", "2025/rules.md"), ("2025/rules.md", UNSET, UNSET)]
-    assert [(each.source_file, each.date, each.replaced_by) for each in chunks_of((old, new))] == said
-    evidence = evidence_of(numbered((old, new), [(0, 0, 20), (1, 0, 20)]))
+    assert [(each.source_file, each.date, each.replaced_by) for each in chunks_of((old, new), to_model=True)] == said
+    evidence = evidence_of(numbered((old, new), [(0, 0, 20), (1, 0, 20)]), to_model=True)
     assert [(each.source_id, each.date, each.replaced_by) for each in evidence] == said
 
 
