@@ -49,7 +49,7 @@ def analysis_to_prompt(analysis: Analysis) -> contracts.Relevance:
 
 
 def evidence_of(spans: tuple[Span, ...], *, to_model: bool = False) -> tuple[contracts.Evidence, ...]:
-    """What an answering prompt sees: the span's text with what introduces it, not the whole passage; `to_model` as in `chunks_of`."""
+    """What an answering prompt sees: the span with what introduces it, not all of its passage; `to_model` as in `chunks_of`."""
     old = out_of_date(spans) if to_model else {}
     return tuple(
         contracts.Evidence(

@@ -136,7 +136,7 @@ def near_passages(
     result: dict[tuple[str, int, int], NearPassage] = {}
     for at in _in_force(list(unit_of) if only_best else _order(question, passages, unit_of), passages, old):
         passage = passages[at]
-        if is_foreign(question, passage) and (unit := _nearest_unit(question, passage)):
+        if not only_best and is_foreign(question, passage) and (unit := _nearest_unit(question, passage)):
             unit_of[at] = unit
         start, end = cut(passage, unit_of.get(at), wanted)
         section = _section(passage, _below_headings(passage, start, end), end)
