@@ -23,7 +23,7 @@ _NAMED: Final = re.compile(
     re.I,
 )
 _ROUND: Final = re.compile(rf"[(（]{_NUMBERS}[)）](?=[.。]?\s*\Z)")
-_ENDS: Final = ".。…!！?？؟;；\"'”’»)）」』*_ \n\t"
+_ENDS: Final = ".。…!！?？؟;；\"'”’»」』*_ \n\t"
 #: Yes or no, which the next sentence bears out. A longer sentence says more than that.
 _ANSWERS: Final = re.compile(
     rf"\s*(?:\*\*)?(?:{union(lambda language: language.terms.layout.answers).pattern})(?!\w)", re.I
@@ -33,10 +33,17 @@ _LONGEST_ANSWER: Final = 120
 _NEAR: Final = 0.4
 
 
-def with_marks(text: str, known: Collection[int]) -> str:
-    """The sentence with its citations as markers; a number in round brackets is one only if it is that of `known` evidence."""
+def with_marks(text: str, evidence: Sequence[Evidence]) -> str:
+    """The sentence with its citations as markers; a number in round brackets is one only if it is that of evidence, and none of
+    the evidence has it so.
+    """
     text = _NAMED.sub(_marker, text)
-    return text if markers(text) else _ROUND.sub(lambda mark: _marker(mark, known), text)
+    if markers(text):
+        return text
+    known = [one.n for one in evidence]
+    return _ROUND.sub(
+        lambda mark: mark[0] if any(mark[0] in one.text for one in evidence) else _marker(mark, known), text
+    )
 
 
 def _marker(mark: re.Match[str], known: Collection[int] | None = None) -> str:
@@ -55,6 +62,13 @@ def citing(text: str, evidence: Sequence[Evidence]) -> list[str]:
 def _with_number(text: str, n: int) -> str:
     said = text.rstrip(_ENDS)
     return f"{said}{'' if is_han(said[-1:]) else ' '}[{n}]{text[len(said) :]}"
+
+
+def with_citations_of(text: str, other: str) -> str:
+    """The sentence with the citations of another one, which has some."""
+    for n in dict.fromkeys(number for marker in reversed(markers(other)) for number in reversed(marker.numbers)):
+        text = _with_number(text, n)
+    return text
 
 
 def is_bare_answer(text: str) -> bool:

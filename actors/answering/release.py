@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from actors.answering.citing import is_bare_answer
+from actors.answering.citing import is_bare_answer, with_citations_of
 from actors.answering.outgoing import Cleaning, Outgoing
 from actors.answering.sentence_check import SentenceCheck, cited_in, on_wire
 from actors.gate import flags as gate
@@ -26,7 +26,7 @@ from bus.powers.protocols import Ask, Emit
 from bus.wire.messages import AnswerRequested
 from bus.wire.parts import Conflict, Flag, Sentence, Span
 from bus.wire.settled import UnverifiedSentence
-from index.text.citations import fences, strip_markers
+from index.text.citations import fences, markers, strip_markers
 from index.text.sentences import SentenceStream, in_sentences
 from prompts import notices
 from prompts.notices import ConflictingValue
@@ -205,12 +205,9 @@ class CheckedStream:
         checked = await self.check(written)
         if self._answer is not None:
             answer, self._answer = self._answer, None
-            together = await self.check(answer[0].text + written)
-            if self._stays(together[0], "verified" if self._stays(answer[0], "unverified") else "unverified"):
-                checked = together
-            else:
-                self._waiting.append(answer)
-        elif (
+            await self._rest(answer, written, checked)
+            return
+        if (
             not self.sentences
             and not self._waiting
             and self.release != "token"
@@ -219,7 +216,25 @@ class CheckedStream:
         ):
             self._answer = checked
             return
-        self._waiting.append(checked)
+        await self._wait(checked)
+
+    async def _rest(self, answer: tuple[Sentence, bool], written: str, checked: tuple[Sentence, bool]) -> None:
+        """Rest a first "No." on the next sentence: verified in one with it, or citing what it cites if it is shown so."""
+        together = await self.check(answer[0].text + written)
+        cited = answer
+        if self._stays(checked[0], "unverified") and markers(checked[0].text):
+            cited = await self.check(with_citations_of(answer[0].text, checked[0].text))
+        if self._stays(together[0], "verified"):
+            await self._wait(together)
+        elif self._stays(cited[0], "unverified"):
+            await self._wait(cited, checked)
+        elif self._stays(together[0], "unverified") and not self._stays(answer[0], "unverified"):
+            await self._wait(together)
+        else:
+            await self._wait(answer, checked)
+
+    async def _wait(self, *checked: tuple[Sentence, bool]) -> None:
+        self._waiting += checked
         claims = sum(claims for _, claims in self._waiting)
         if not claims or claims >= self._together:
             await self._verify()

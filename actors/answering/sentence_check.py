@@ -76,8 +76,7 @@ class SentenceCheck:
 
     def marked(self, written: str) -> str:
         """The sentence with its citations in brackets, unless it was shown as it is."""
-        known = {item.n for item in self._evidence}
-        return written if self._question.release == "token" else with_marks(written, known)
+        return written if self._question.release == "token" else with_marks(written, self._evidence)
 
     def flags(self, text: str, written: str | None = None) -> tuple[Flag, ...]:
         """The gate's flags for a sentence. `written`: the sentence before it was made harmless."""

@@ -10,7 +10,7 @@ from groundwire.wire import Block
 from msgspec import UNSET, UnsetType
 
 from actors.evidence.section import introductions
-from actors.evidence.standing import out_of_date
+from actors.evidence.standing import Dated, out_of_date, replaced_in_part
 from bus.wire.parts import Analysis, Passage, Span
 from index.text.units import units
 from prompts import contracts
@@ -18,7 +18,7 @@ from prompts import contracts
 
 def chunks_of(passages: Sequence[Passage], *, to_model: bool) -> tuple[contracts.Chunk, ...]:
     """The passages as a judge sees them; to a model also says what replaces one, where that is among them."""
-    old = out_of_date(passages) if to_model else {}
+    old = _replaced(passages) if to_model else {}
     return tuple(_chunk_of(passage, old) for passage in passages)
 
 
@@ -33,6 +33,13 @@ def _chunk_of(passage: Passage, old: Mapping[str, str]) -> contracts.Chunk:
         date=_date_of(passage),
         replaced_by=_in_place_of(passage, old),
     )
+
+
+def _replaced[D: Dated](parts: Sequence[D]) -> dict[str, str]:
+    """The documents that are replaced as a whole: of one that an amendment changes, most stays in force."""
+    old = out_of_date(parts)
+    in_part = replaced_in_part(parts, old)
+    return {name: by for name, by in old.items() if name not in in_part}
 
 
 def _date_of(part: Passage | Span) -> str | UnsetType:
@@ -50,7 +57,7 @@ def analysis_to_prompt(analysis: Analysis) -> contracts.Relevance:
 
 def evidence_of(spans: tuple[Span, ...], *, to_model: bool = False) -> tuple[contracts.Evidence, ...]:
     """What an answering prompt sees: the span with what introduces it, not all of its passage; `to_model` as in `chunks_of`."""
-    old = out_of_date(spans) if to_model else {}
+    old = _replaced(spans) if to_model else {}
     return tuple(
         contracts.Evidence(
             n=span.n,

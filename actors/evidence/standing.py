@@ -161,11 +161,11 @@ def _sentences(parts: Sequence[Dated]) -> Iterator[str]:
         yield from replacing(text)
 
 
-def replaced_in_part(passages: Sequence[Passage], old: Mapping[str, str]) -> frozenset[str]:
+def replaced_in_part[D: Dated](passages: Sequence[D], old: Mapping[str, str]) -> frozenset[str]:
     """Those of the documents out of date that are replaced only in what a later one says of the same: by an amendment, or those of
     one month or day, such as minutes, where the later one does not say that it replaces all earlier ones.
     """
-    parts: dict[str, list[Passage]] = {}
+    parts: dict[str, list[D]] = {}
     for one in passages:
         parts.setdefault(one.source_id, []).append(one)
     return frozenset(

@@ -262,7 +262,8 @@ def _misplaced(sentence: str, cited: Sequence[Evidence], evidence: Sequence[Evid
     others = [item for item in evidence if item not in cited]
     if not cited or not others or overlap(sentence, [_text(item) for item in cited]) > MISPLACED_CITED_SHARE:
         return
-    source = next((item for item in others if overlap(sentence, [_text(item)]) >= MISPLACED_OTHER_SHARE), None)
+    near = (item for item in others if overlap(sentence, [_text(item)]) >= MISPLACED_OTHER_SHARE)
+    source = next((item for item in near if not any(wrong_numbers(sentence, [_text(item)]))), None)
     if source is not None and is_factual(sentence):
         wrong = tuple(item.n for item in cited)
         why = f"stands in {source.n}, not in {', '.join(map(str, wrong))}"

@@ -337,6 +337,12 @@ def test_model_is_told_where_a_text_is_from() -> None:
     assert [(each.source_id, each.date, each.replaced_by) for each in evidence] == said
 
 
+def test_contract_with_an_amendment_is_not_replaced() -> None:
+    lease, amendment = passage("lease.md", title="Lease"), passage("lease-amendment.md", title="Amendment to the lease")
+    assert "lease.md" in out_of_date((lease, amendment))
+    assert {each.replaced_by for each in chunks_of((lease, amendment), to_model=True)} == {UNSET}
+
+
 REPLACED = passage("refunds-2020.md", "Refunds are paid within 30 days of the return.", title="Refunds 2020")
 IN_FORCE = passage("refunds-2025.md", "Parcels are taken back at the desk.", title="Refunds 2025")
 

@@ -203,6 +203,21 @@ async def test_bare_answer_rests_on_the_next_sentence(answer: str, shown: bool) 
     assert screen.text_shown == ""
 
 
+async def test_first_no_takes_the_citation_of_the_next_sentence() -> None:
+    """Over evidence in another language its own words say nothing."""
+    french = msgspec.structs.replace(span(), text="Les remboursements sont versés sous 14 jours.", language="fr")
+    after = "Refunds are paid within 14 days [1]. "
+    shower, screen = await show("No, nobody has to come in person. " + after, first=french)
+    assert screen.text_shown == "No, nobody has to come in person [1]. " + after
+    assert {flag.kind for s in shower.sentences for flag in s.flags} == {"unverified"}  # which a verifier may lift
+
+
+async def test_number_in_brackets_of_the_evidence_is_no_citation() -> None:
+    evidence = msgspec.structs.replace(span(), text="The room sleeps two (2).")
+    _, screen = await show("The room sleeps two (2). ", first=evidence)
+    assert screen.text_shown == "The room sleeps two (2) [1]. "
+
+
 async def test_forgotten_citation_is_known_after_a_crash() -> None:
     screen = Screen(before=GOOD)
     await CheckedStream(request(), ScriptedAsk(), screen, cites=True).run(pieces_of(BARE + FEES), Earlier(GOOD))

@@ -255,6 +255,13 @@ def test_a_citation_of_the_wrong_evidence() -> None:
     assert (found.kind, found.why) == ("citation_out_of_range", "stands in 1, not in 2")
 
 
+def test_right_number_decides_between_two_pieces_of_evidence() -> None:
+    late = Evidence(n=1, source_id="a", title="", text="Late departure costs 15 euros.")
+    then = Evidence(n=2, source_id="b", title="", text="Le départ tardif jusqu'à 14 h coûte 25 euros.")
+    assert not withholds(check_sentence("Late departure costs 25 euros [2].", [late, then], language="en"))
+    assert withholds(check_sentence("Late departure costs 15 euros [2].", [late, then], language="en"))
+
+
 @pytest.mark.parametrize("marker", ["[3]", "[1, 3]", "[1][3]", "［３］", "【3】", "[٣]", "[3\u200b]"])
 def test_a_citation_that_does_not_exist(marker: str) -> None:
     assert "citation_out_of_range" in strong(f"The shop was opened in Seoul {marker}.", "en")

@@ -82,7 +82,7 @@ CHANGES = [
     (retrieve, "given", lambda contexts: (), "simple", "retrieve", "passages"),
     (stream_references, "closing", lambda settled, ended: [Done()], "simple", "stream_references", "events["),
     (notices, "text", lambda *given: "nothing there", "nothing given", "classify_intent", "settled.answer"),
-    (judge_relevance, "chunks_of", lambda passages: (Chunk(source_file="x", score=0.0, content="y"),), "complex",
+    (judge_relevance, "chunks_of", lambda passages, *, to_model: (Chunk(source_file="x", score=0.0, content="y"),), "complex",
      "judge_relevance", "asks[0]"),
     (sentence_check, "_is_prose", lambda text: False, "simple", "answer_simple", "asks"),
 ]  # fmt: skip
