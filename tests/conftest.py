@@ -26,6 +26,13 @@ os.environ.setdefault("MLX_DISABLE_COMPILE", "1")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Three processes for two cores: tests wait for servers and browsers a third of their time."""
+    cores = os.cpu_count() or 2
+    return max(cores, min(12, 3 * cores // 2))
+
+
 #: Below the ephemeral ports of the system, a thousand for each process of the run.
 _OWN = 20_000 + 1000 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 _ports = itertools.cycle(random.sample(range(_OWN, _OWN + 1000), 1000))
