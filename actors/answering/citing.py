@@ -1,5 +1,5 @@
-"""Citations that a model wrote in another way or forgot: "[Evidence 2]" is [2], and a sentence without one gets the evidence that
-has it.
+"""Citations that a model wrote in another way or forgot: "[Evidence 2]" is [2], a sentence without one gets that of the evidence
+which has its words, and a first "No." those of the sentence after it.
 
 Pure. The gate checks what is added here like every citation that a model writes itself.
 """
@@ -65,8 +65,8 @@ def _with_number(text: str, n: int) -> str:
 
 
 def with_citations_of(text: str, other: str) -> str:
-    """The sentence with the citations of another one, which has some."""
-    for n in dict.fromkeys(number for marker in reversed(markers(other)) for number in reversed(marker.numbers)):
+    """The sentence with the citations of another one, in their order."""
+    for n in dict.fromkeys(number for marker in markers(other) for number in marker.numbers):
         text = _with_number(text, n)
     return text
 

@@ -193,8 +193,9 @@ def _never_shown(
     words = foreign(sentence, read_in, FOREIGN_SHARE)
     if not words or not (is_factual(sentence) or len(words) >= LABEL_WORDS):
         return None
-    found = objections(sentence, cited)
-    if means_nearly(sentence, read_in) and not (found.doubts.keys() - found.computed or found.new):
+    if means_nearly(sentence, read_in) and not (
+        (found := objections(sentence, cited)).doubts.keys() - found.computed or found.new
+    ):
         return None  # a paraphrase, right or wrong, which `_contents` marks
     return flag("unsupported", ", ".join(words), numbers, "nearly all of the sentence is foreign to its evidence")
 

@@ -319,7 +319,7 @@ def requested(message: PassagesReady, evidence: tuple[Span, ...], probability: f
         evidence = spans.put_last(evidence, lambda span: span.n in outdated)
         conflicts = conflicts_in(evidence, old, message.passages)
     of = {span.n: span for span in evidence}
-    documents = known((*evidence, *message.passages))
+    documents = known((*evidence, *message.passages)) if conflicts else {}
 
     def apart(one: Span, other: Span) -> bool:
         asked = message.question.text

@@ -38,7 +38,7 @@ async def stack_for(settings: Settings, *, say: Callable[[str], None], alone: bo
         try:
             stack = await _started(Stack(settings, folder, roles, say=say, alone=alone))
         except StackRunning:  # it is starting, or shutting down, or ends with its question
-            if running(folder) is not None:
+            if (other := running(folder)) is not None and other.brief:
                 say("waiting for another question over this index…")
                 give_up = time.monotonic() + PATIENCE_S
             there = await _appears(folder)

@@ -7,6 +7,7 @@ from typing import get_args
 import msgspec
 import pytest
 
+from actors.answering.citing import with_citations_of
 from actors.answering.drafting import advice, drafted
 from actors.answering.release import LONGEST, CheckedStream, Earlier, _parts
 from actors.answering.sentence_check import weighed
@@ -210,6 +211,10 @@ async def test_first_no_takes_the_citation_of_the_next_sentence() -> None:
     shower, screen = await show("No, nobody has to come in person. " + after, first=french)
     assert screen.text_shown == "No, nobody has to come in person [1]. " + after
     assert {flag.kind for s in shower.sentences for flag in s.flags} == {"unverified"}  # which a verifier may lift
+
+
+def test_citations_of_another_sentence_keep_their_order() -> None:
+    assert with_citations_of("No. ", "They are closed [1][3]. And far away [2].") == "No [1] [3] [2]. "
 
 
 async def test_number_in_brackets_of_the_evidence_is_no_citation() -> None:
